@@ -23,6 +23,7 @@ mod outcome;
 pub mod over_time;
 pub mod path;
 mod placing;
+mod prelude;
 pub mod proof;
 mod record;
 pub mod rng;

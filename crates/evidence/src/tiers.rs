@@ -18,10 +18,8 @@
 //! assert_eq!(report.multiple_of_ram("disk"), Some(800.0));
 //! ```
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::{LatencyStats, Measurement, study};
+use crate::prelude::*;
+use crate::{LatencyStats, Measurement};
 
 /// The `tier` of main memory, which the others are compared with.
 pub const RAM: &str = "ram";

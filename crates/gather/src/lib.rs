@@ -25,6 +25,7 @@ pub mod mappers;
 mod mapping;
 pub mod maps;
 pub mod naming;
+mod prelude;
 mod proc_dir;
 pub mod processes;
 pub mod quiet;

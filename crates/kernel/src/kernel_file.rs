@@ -6,13 +6,11 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode};
 
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 
 /// No file of the kernel that is read whole is larger.
 const LARGEST: u64 = 32 << 20;

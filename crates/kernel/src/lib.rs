@@ -21,6 +21,7 @@ pub mod opened;
 pub mod output;
 pub mod pin;
 pub mod place;
+mod prelude;
 pub mod process;
 pub mod quota;
 pub mod residency;

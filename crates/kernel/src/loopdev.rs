@@ -14,15 +14,8 @@
 
 #![expect(unsafe_code, reason = "LOOP_CONFIGURE takes a struct")]
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use crate::kernel_file::{read_text, read_u64};
+use crate::prelude::*;
 use crate::sys::{ioctl_int, ioctl_with, retry_busy};
-use crate::{KernelError, Result, Root, Tried};
 use ramline_snapshot::swaps::unescape_octal;
 
 // linux/loop.h

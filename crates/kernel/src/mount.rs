@@ -10,22 +10,16 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::ffi::{CString, OsStr};
-use std::fs::{File, OpenOptions};
+use std::ffi::CString;
 use std::io::ErrorKind;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::os::unix::fs::FileTypeExt;
+use std::process::Stdio;
 
-use ramline_units::Bytes;
-
-use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags, UnmountFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
-use crate::kernel_file::read_text;
+use crate::fs;
+use crate::prelude::*;
 use crate::sys::retry_busy;
-use crate::{KernelError, Result, Root, Tried, fs};
 
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]

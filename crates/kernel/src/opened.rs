@@ -9,19 +9,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::FromRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
 
-use rustix::io::Errno;
-
+use crate::FileKey;
 use crate::fs;
-use crate::mount;
-use crate::sys::{c_path, check, new_fd};
-use crate::{FileKey, Result, Root, Tried};
+use crate::prelude::*;
+use crate::sys::{c_path, new_fd};
 
 /// Who listens for opened files.
 #[derive(Debug)]

@@ -8,15 +8,8 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
-use ramline_units::Bytes;
-
-use crate::kernel_file::{read_text, read_u64};
-use crate::mount;
+use crate::prelude::*;
 use crate::sys::is_writable;
-use crate::{KernelError, Result, Root, Tried};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).

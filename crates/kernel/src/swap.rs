@@ -18,20 +18,16 @@
 
 #![expect(unsafe_code, reason = "swapon, swapoff")]
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 
 use ramline_snapshot::swaps::SwapArea;
-use ramline_units::Bytes;
 
 use crate::cgroup;
-use crate::kernel_file::read_text;
 use crate::meminfo;
 use crate::place;
-use crate::sys::{c_path, check, size_of_target};
-use crate::{KernelError, Result, Root, Tried};
+use crate::prelude::*;
+use crate::sys::{c_path, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";

@@ -17,18 +17,12 @@
 pub mod follow;
 mod raw;
 
-use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 pub use raw::RawPages;
 
-use ramline_units::Bytes;
-
-use crate::kernel_file::read_text;
-use crate::mount;
+use crate::prelude::*;
 use crate::sys::remove_dir;
-use crate::{KernelError, Result, Root, Tried};
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";

@@ -25,6 +25,7 @@ pub mod group;
 pub mod groups;
 pub mod ledger;
 pub mod maps;
+mod prelude;
 pub mod pressure;
 pub mod processes;
 pub mod settings;

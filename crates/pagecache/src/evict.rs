@@ -7,20 +7,12 @@
 
 mod reasons;
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-
 use ramline_kernel::input::Looked;
-use ramline_kernel::residency::{self, Residency};
-use ramline_kernel::{FileKey, KernelError};
+use ramline_kernel::residency::Residency;
 use ramline_snapshot::cache::{Doing, EvictedFiles};
-use ramline_units::Bytes;
 
-use crate::Context;
-use crate::shared::{Count, Remarks, bytes, evictors};
+use crate::prelude::*;
 use crate::stat::ask_range;
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 
 /// What is to go, and how.
 #[derive(Debug, Clone, Default)]

@@ -3,16 +3,13 @@
 //! A file system is looked at once, by its device number; a file whose device is not its
 //! directory's (bind-mounted alone, or on an overlay) is looked at by itself.
 
-use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
+use ramline_kernel::fs;
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{Root, fs};
+use ramline_kernel::residency::Method;
 
-use crate::shared::lock;
+use crate::prelude::*;
 
 /// A file system.
 #[derive(Debug, Clone, PartialEq, Eq)]

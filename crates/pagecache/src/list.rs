@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
-use ramline_kernel::{KernelError, input};
-use ramline_units::Bytes;
+use ramline_kernel::input;
+
+use crate::prelude::*;
 
 /// A million names of usual length.
 const MOST: u64 = 64 << 20;

@@ -4,14 +4,9 @@
 //! page cache of its backing file: a page is in memory once, and its queue is not one of the host's. What it is not: a place for
 //! results.
 
-use std::path::{Path, PathBuf};
-
-use ramline_act::Run;
 use ramline_kernel::loopdev;
-use ramline_units::Bytes;
 
-use crate::error::Result;
-use crate::scratch;
+use crate::prelude::*;
 
 /// What has been made.
 #[derive(Debug)]

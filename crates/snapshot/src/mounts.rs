@@ -1,9 +1,7 @@
 //! `/proc/self/mountinfo` with the `statfs` results that belong to it.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
+use crate::prelude::*;
 use crate::swaps::unescape_octal;
-use crate::{Malformed, parse_lines};
 
 /// What `statfs` said of a mounted file system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,6 @@
 //! `/proc/swaps`: the swap areas in use.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
-use crate::Malformed;
+use crate::prelude::*;
 
 /// One swap area.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

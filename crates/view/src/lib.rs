@@ -9,6 +9,7 @@ pub mod figure;
 pub mod html;
 mod lab_lists;
 pub mod measured;
+mod prelude;
 mod report;
 pub mod schema;
 pub mod screen;

@@ -3,21 +3,16 @@
 //! The walk stays on one file system, follows no link, counts hard links once and stops at its budget. What is mounted
 //! below, and a place on a network file system, is not even looked at: a dead server never answers.
 
-use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::os::unix::fs::OpenOptionsExt;
 
 use ramline_kernel::mount::{self, Mounted};
+use ramline_kernel::process;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{Root, process};
-use ramline_snapshot::Seen;
 use ramline_snapshot::dirs::DirUse;
-use ramline_units::Bytes;
 
 use super::mounts::is_local;
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// What a checkup looks at.
 const PLACES: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];

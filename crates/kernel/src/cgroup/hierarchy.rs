@@ -1,13 +1,10 @@
 //! Which cgroup hierarchy has the memory controller, where it is mounted, where we are in it, and where a new group goes.
 
-use std::path::{Path, PathBuf};
-
 use super::path::{PREFIX, Version, groups_in, pids_in};
 use super::{delegated, v1, v2};
-use crate::kernel_file::read_text;
-use crate::mount::{self, Mounted};
-use crate::write::Change;
-use crate::{Cause, KernelError, Result, Root};
+use crate::Cause;
+use crate::mount::Mounted;
+use crate::prelude::*;
 
 /// The hierarchy that has the memory controller.
 #[derive(Debug, Clone, PartialEq, Eq)]

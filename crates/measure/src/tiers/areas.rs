@@ -3,14 +3,12 @@
 //! Nothing is swapped: areas are only read, past the page cache and by root, and what is read is never looked at. A zram
 //! device in use and an area that holds too few pages get the row of the tier they are on, named as such.
 
-use ramline_evidence::TierMeasurement;
-use ramline_gather::requests;
 use ramline_kernel::direct::Direct;
-use ramline_kernel::{KernelError, swap, zram};
-use ramline_units::Bytes;
+use ramline_kernel::{swap, zram};
 
 use super::disk::{Reads, disk_notes, random_and_sequential, refuse_unless_reached};
 use super::run::{BLOCK, Run, TiersError};
+use crate::prelude::*;
 
 /// Areas beyond these are named and left out.
 const MOST_AREAS: usize = 3;

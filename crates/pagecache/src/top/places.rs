@@ -4,16 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
 
 use ramline_gather::gather;
+use ramline_kernel::fs;
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, fs};
 use ramline_snapshot::Wanted;
-use ramline_snapshot::cache::Remark;
-use ramline_units::Bytes;
 
-use crate::shared::name;
+use crate::prelude::*;
 
 /// Where to look.
 #[derive(Debug, Default)]

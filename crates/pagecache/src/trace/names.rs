@@ -1,20 +1,16 @@
 //! The files in records: which are in question, by what the kernel calls them, and their names and lengths, found while they are
 //! still there.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 use ramline_act::Result;
 use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{KernelError, Root, process, residency};
 use ramline_trace::count::{Process, Role, World};
 use ramline_trace::{Event, FileId, What, device_number};
 
-use crate::Context;
-use crate::walk::{self, FoundFile, Visit, WalkOptions};
+use crate::prelude::*;
 
 /// Names of files that were given, by what the kernel calls them.
 pub type Given = HashMap<FileId, PathBuf>;

@@ -4,16 +4,16 @@
 //!
 //! Worked example: a report with a ledger has the topic `ledger`, "Where the memory is".
 
-use ramline_advice::{Change, Finding};
-use ramline_evidence::{TierMeasurement, TierReport};
-use ramline_units::Limit;
+use ramline_advice::Change;
+use ramline_evidence::TierMeasurement;
 
 use super::findings::{confidence, weight};
 use super::{batches, implied, rate};
+use crate::prelude::*;
 use crate::report::CheckupReport;
 use crate::show;
 use crate::who::{GroupUse, WhoUses};
-use ramline_sheet::{Block, Paint, Sheet, Table, Timed, number};
+use ramline_sheet::Timed;
 
 /// One topic.
 #[derive(Debug, Clone, PartialEq)]
