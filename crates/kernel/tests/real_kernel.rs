@@ -64,7 +64,7 @@ fn a_swap_file_is_made_switched_on_recognised_and_switched_off() {
 
     let _off = Finally(|| drop(swap::swapoff(&path)));
     swap::swapon(&path, Some(3)).unwrap();
-    let area = swap::areas(&root()).unwrap().into_iter().find(|area| area.path == path).unwrap();
+    let area = swap::areas(&root()).unwrap().into_iter().find(|area| Path::new(&area.path) == path).unwrap();
     assert_eq!((area.size, area.priority), (Bytes::from_mib(16).saturating_sub(Bytes(process::page_size())), 3));
     let preflight = swap::swapoff_preflight(&root(), &path).unwrap();
     assert_eq!(preflight.used, area.used);
@@ -146,7 +146,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     }
     let file = image(dir.path(), "code.img", Bytes::from_mib(8));
     mount::mkfs_ext4(&file).unwrap();
-    let device = loopdev::attach(&root(), &file, loopdev::Options::default()).unwrap();
+    let device = loopdev::attach(&root(), &file).unwrap();
     let before = ramline_kernel::write::read_knob(&device.read_ahead_knob()).unwrap();
     let at = std::fs::canonicalize(dir.path()).unwrap().join("mnt");
     let _away = Finally(|| {

@@ -28,7 +28,7 @@ impl OwnFs {
         let dir = scratch::own_dir(place, run)?;
         let image = run.make_image_file(&dir.join("files.img"), size)?;
         run.mkfs_ext4(&image)?;
-        let device = run.attach_loop(&image, loopdev::Options::default())?;
+        let device = run.attach_loop(&image)?;
         // Before the mount: a file takes the read-ahead of its device when it is opened.
         run.set_knob(&device.read_ahead_knob(), &(read_ahead.0 / 1024).to_string())?;
         let at = run.make_dir(&dir.join("mnt"))?;

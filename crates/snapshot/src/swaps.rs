@@ -44,6 +44,12 @@ impl SwapArea {
     pub fn zram(&self) -> Option<&str> {
         self.path.rsplit('/').next().filter(|n| n.starts_with("zram"))
     }
+
+    /// N where the area is `/dev/zramN`.
+    #[must_use]
+    pub fn zram_number(&self) -> Option<u32> {
+        self.path.strip_prefix("/dev/zram")?.parse().ok()
+    }
 }
 
 /// The kernel has at most 32 areas (MAX_SWAPFILES_SHIFT), and each is compared with each.

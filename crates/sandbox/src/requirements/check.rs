@@ -132,8 +132,8 @@ impl<'a> Check<'a> {
     /// # Errors
     /// /proc/swaps cannot be read.
     pub fn outranked(&mut self, ours: i32) -> Result<()> {
-        for area in swap::areas(self.root)?.into_iter().filter(|area| area.priority >= i64::from(ours)) {
-            let (path, priority) = (area.path.display(), area.priority);
+        for area in swap::areas(self.root)?.into_iter().filter(|area| area.priority >= ours) {
+            let (path, priority) = (area.path, area.priority);
             let text =
                 format!("swap: {path} has priority {priority}, which is used beside or before the area of a setting");
             self.lacks(Lack::Swap, text);

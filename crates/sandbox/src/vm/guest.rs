@@ -175,7 +175,7 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
     }
     let areas: Vec<String> = swap::areas(root)?
         .iter()
-        .map(|area| format!("{} {} priority {}", area.path.display(), area.size, area.priority))
+        .map(|area| format!("{} {} priority {}", area.path, area.size, area.priority))
         .collect();
     note("swap areas", Some(if areas.is_empty() { "none".to_owned() } else { areas.join(", ") }));
     Ok((verified, disks))

@@ -1,7 +1,7 @@
 //! `ramline cache evict`.
 
+use ramline_pagecache::evict;
 use ramline_pagecache::evict::EvictOptions;
-use ramline_pagecache::{Context, evict};
 
 use super::verb::{CacheVerb, Walking, code, named, range, tell};
 use crate::prelude::*;

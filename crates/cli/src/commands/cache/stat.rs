@@ -1,11 +1,9 @@
 //! `ramline cache stat`.
 
 use std::io::{ErrorKind, Write};
-use std::sync::Arc;
 
+use ramline_pagecache::stat;
 use ramline_pagecache::stat::StatOptions;
-use ramline_pagecache::{Context, SoFar, stat};
-use ramline_view::cache::Rows;
 
 use super::verb::{CacheVerb, Walking, code, named, tell_beside};
 use crate::prelude::*;

@@ -1,12 +1,7 @@
 //! What all verbs of `cache` share: which files, what is told while it goes on, the exit code.
 
-use std::sync::Arc;
-
-use ramline_kernel::KernelError;
-use ramline_pagecache::walk::WalkOptions;
+use ramline_pagecache::Glob;
 use ramline_pagecache::warm::Progress;
-use ramline_pagecache::{Glob, SoFar};
-use ramline_view::cache;
 
 use crate::prelude::*;
 

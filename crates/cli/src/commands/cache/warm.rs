@@ -1,7 +1,7 @@
 //! `ramline cache warm`.
 
+use ramline_pagecache::warm;
 use ramline_pagecache::warm::WarmOptions;
-use ramline_pagecache::{Context, warm};
 
 use super::verb::{CacheVerb, Walking, code, named, range, show, tell_beside};
 use crate::prelude::*;
