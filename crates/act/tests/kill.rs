@@ -124,8 +124,8 @@ fn traces(dir: &Path) -> BTreeSet<String> {
     found.extend(
         mounts
             .iter()
-            .filter(|mounted| mounted.at.starts_with(dir))
-            .map(|mounted| format!("mount {}", mounted.at.display())),
+            .filter(|mounted| Path::new(&mounted.at).starts_with(dir))
+            .map(|mounted| format!("mount {}", mounted.at)),
     );
     for image in ["ramline-scratch/code.img", "ramline-scratch/whole.img"] {
         let attached = loopdev::attached_to(&root, &dir.join(image));

@@ -47,8 +47,8 @@ impl Opened {
         let group = group.tried("watch which files are opened with", "fanotify")?;
         let mounts = mount::list(root)?
             .iter()
-            .filter(|mounted| !fs::has_no_files(&mounted.fs_type))
-            .map(|mounted| c_path("watch", &mounted.at))
+            .filter(|mounted| !fs::has_no_files(&mounted.fs))
+            .map(|mounted| c_path("watch", Path::new(&mounted.at)))
             .collect::<Result<Vec<CString>>>()?;
         Ok(Opened { group, mounts, files: BTreeMap::new(), lost: false, namespace: None })
     }

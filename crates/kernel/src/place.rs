@@ -52,8 +52,8 @@ pub fn describe(dir: &Path) -> Result<Place> {
     let rotational = device.as_ref().and_then(rotates).map(|value| value != 0);
     Ok(Place {
         dir: full,
-        fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs_type.clone()),
-        mount_point: mounted.map(|mount| mount.at),
+        fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs.clone()),
+        mount_point: mounted.map(|mount| mount.at.into()),
         available: Bytes(stat.f_bavail.saturating_mul(block)),
         device_number,
         device,

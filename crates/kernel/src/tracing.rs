@@ -30,7 +30,7 @@ pub const PREFIX: &str = "ramline-";
 /// Where tracefs is mounted, if anywhere.
 #[must_use]
 pub fn mounted(root: &Root) -> Option<PathBuf> {
-    mount::list(root).ok()?.into_iter().find(|mounted| mounted.fs_type == "tracefs").map(|mounted| mounted.at)
+    mount::list(root).ok()?.into_iter().find(|mounted| mounted.fs == "tracefs").map(|mounted| mounted.at.into())
 }
 
 /// Whether this kernel has tracefs at all.

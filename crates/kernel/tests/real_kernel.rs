@@ -164,7 +164,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     std::fs::create_dir(&at).unwrap();
     mount::ext4(device.node(), &at, false).unwrap();
     let mounted = mount::at(&root(), &at).unwrap();
-    assert_eq!((mounted.fs_type.as_str(), Path::new(&mounted.source)), ("ext4", device.node()));
+    assert_eq!((mounted.fs.as_str(), Path::new(&mounted.source)), ("ext4", device.node()));
     std::fs::write(at.join("hello"), "there").unwrap();
     assert!(device.detach().unwrap_err().is_busy(), "a mounted device is not detached");
     mount::unmount(&at).unwrap();
@@ -272,11 +272,11 @@ fn a_group_limits_counts_kills_and_is_removed() {
 #[test]
 fn in_version_two_everything_in_a_group_is_killed_at_once() {
     let test = "cgroup.kill";
-    let unified = mount::list(&root()).unwrap().into_iter().find(|mounted| mounted.fs_type == "cgroup2");
+    let unified = mount::list(&root()).unwrap().into_iter().find(|mounted| mounted.fs == "cgroup2");
     if not_root(test) || skip_if(unified.is_none(), test, "cgroup2 is not mounted") {
         return;
     }
-    let dir = unified.unwrap().at.join(Hierarchy::group_name(8));
+    let dir = Path::new(&unified.unwrap().at).join(Hierarchy::group_name(8));
     std::fs::create_dir(&dir).unwrap();
     // Works without the memory controller too: only its own files are used.
     let group = Group::open(&dir).unwrap();

@@ -88,7 +88,7 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             which((root.is_live() && service::is_active(unit)?) == (*verb == ServiceVerb::Start))
         }
         Step::Mount { at, fs, .. } => match mount::at(root, Path::new(at)) {
-            Some(mounted) if mounted.fs_type == *fs => StepState::After,
+            Some(mounted) if mounted.fs == *fs => StepState::After,
             _ => StepState::Before,
         },
     })

@@ -253,7 +253,7 @@ impl Grounds {
         }
         let mounted = mount::containing(root, &dir);
         if let Some(mounted) = mounted {
-            verified.insert("file system".to_owned(), mounted.fs_type);
+            verified.insert("file system".to_owned(), mounted.fs);
             verified.insert("options".to_owned(), mounted.super_options);
         }
         Ok(Ground { dir, verified, zram: device })

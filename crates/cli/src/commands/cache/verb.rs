@@ -14,6 +14,24 @@ pub(super) trait CacheVerb {
     fn run(&self, root: &Root) -> Result<u8>;
 }
 
+/// What is named, on the command line or in a list.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Named {
+    /// Files, directories (with everything below), block devices
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+}
+
+impl Named {
+    /// All of it.
+    pub(super) fn all(&self) -> Result<Vec<PathBuf>, KernelError> {
+        named(&self.paths, self.from.as_ref())
+    }
+}
+
 /// Which files, the same for all verbs.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Walking {
