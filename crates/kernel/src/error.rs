@@ -10,8 +10,7 @@
 //! assert!(error.to_string().starts_with("cannot open /dev/zram1: permission denied"));
 //! ```
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use ramline_units::escape;
 

@@ -32,9 +32,8 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`].
 pub fn read_text(path: &Path) -> Result<String> {
-    let failed = |error| KernelError::io("read", path, error);
     let mut bytes = Vec::new();
-    open(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
+    open(path).tried("read", path)?.take(LARGEST).read_to_end(&mut bytes).tried("read", path)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -13,10 +13,9 @@ use std::io;
 use std::os::fd::FromRawFd;
 use std::os::unix::process::CommandExt;
 
-use crate::FileKey;
-use crate::fs;
 use crate::prelude::*;
 use crate::sys::{c_path, new_fd};
+use crate::{FileKey, fs};
 
 /// Who listens for opened files.
 #[derive(Debug)]

@@ -23,11 +23,9 @@ use std::os::unix::fs::FileExt;
 
 use ramline_snapshot::swaps::SwapArea;
 
-use crate::cgroup;
-use crate::meminfo;
-use crate::place;
 use crate::prelude::*;
 use crate::sys::{c_path, size_of_target};
+use crate::{cgroup, meminfo, place};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";

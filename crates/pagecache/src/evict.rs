@@ -150,8 +150,7 @@ impl Evicting<'_> {
     fn go(&self, found: &FoundFile<'_>, before: &Residency) -> Result<(), KernelError> {
         let clean = before.dirty == Some(0) && before.writeback == Some(0);
         if self.options.sync && !clean {
-            let synced = rustix::fs::fdatasync(found.file);
-            synced.map_err(|error| KernelError::io("write back", found.path(), io::Error::from(error)))?;
+            rustix::fs::fdatasync(found.file).tried("write back", found.path())?;
         }
         self.drop_pages(found)
     }

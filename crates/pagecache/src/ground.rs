@@ -5,9 +5,8 @@
 
 use std::os::fd::BorrowedFd;
 
-use ramline_kernel::fs;
-use ramline_kernel::mount;
 use ramline_kernel::residency::Method;
+use ramline_kernel::{fs, mount};
 use ramline_snapshot::mounts::{Mount, holding};
 
 use crate::prelude::*;

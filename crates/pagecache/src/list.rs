@@ -19,11 +19,7 @@ pub fn read(list: &Path) -> Result<Vec<PathBuf>, KernelError> {
     let mut bytes = Vec::new();
     if list == Path::new("-") {
         // Waited for as long as it takes: whoever names it knows what is there.
-        std::io::stdin()
-            .lock()
-            .take(MOST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| KernelError::io(tried, list, error))?;
+        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).tried(tried, list)?;
         if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
             let numbers = format!("at most {}", Bytes(MOST));
             return Err(KernelError::refused(tried, list, "it is larger than any such list", numbers));

@@ -10,7 +10,7 @@ pub(crate) use std::sync::{Arc, Mutex};
 pub(crate) use std::time::{Duration, Instant};
 
 pub(crate) use ramline_kernel::limits::Limited;
-pub(crate) use ramline_kernel::{FileKey, KernelError, Root, process, residency, signals, worker};
+pub(crate) use ramline_kernel::{FileKey, KernelError, Root, Tried, process, residency, signals, worker};
 pub(crate) use ramline_snapshot::cache::{FileRow, Remark, Tally};
 pub(crate) use ramline_units::Bytes;
 pub(crate) use rustix::io::Errno;

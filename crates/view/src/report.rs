@@ -22,9 +22,8 @@ use ramline_model::zram::ZramState;
 use ramline_snapshot::Unseen;
 use ramline_snapshot::machine::Machine;
 
-use crate::ProofTable;
-use crate::WhoUses;
 use crate::prelude::*;
+use crate::{ProofTable, WhoUses};
 use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::even;
 use crate::prelude::*;
 use crate::proof::{ProofArm, ProofPoint, ProofTable, ProofVersus};
 use crate::record::{Better, RunOutcome, Verdict};
 use crate::sample::Phase;
 use crate::series::{ArmResult, FigureResult, SeriesTable};
 use crate::study::LEAST_FOR_INTERVAL;
-use crate::work;
+use crate::{even, work};
 
 /// How its numbers were measured.
 const METHOD: &str = "counters and clock of the run's record";

@@ -5,9 +5,8 @@
 
 use std::os::unix::fs::OpenOptionsExt;
 
-use ramline_kernel::mount;
-use ramline_kernel::process;
 use ramline_kernel::residency::{self, Method};
+use ramline_kernel::{mount, process};
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::mounts::{Mount, holding};
 

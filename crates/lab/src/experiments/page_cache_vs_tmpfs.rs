@@ -3,9 +3,8 @@
 //! What it is: system calls and copying, no device: what is read is proven to be in memory. What it is not: a comparison of
 //! tmpfs with a disk; that is tmpfs-vs-disk. Here the question is whether data that is cached anyway gains by moving.
 
-use crate::fileops::child;
 use crate::fileops::ground::{self, GroundPlace, Grounds};
-use crate::fileops::{FileTask, Op, figures};
+use crate::fileops::{FileTask, Op, child, figures};
 use crate::prelude::*;
 
 /// Its name on the command line and in records.

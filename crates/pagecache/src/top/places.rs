@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 
 use ramline_gather::gather;
-use ramline_kernel::fs;
-use ramline_kernel::mount;
+use ramline_kernel::{fs, mount};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::mounts::Mount;
 

@@ -16,9 +16,11 @@ use super::Figure;
 use super::leaves::{Leaf, leaves};
 use crate::prelude::*;
 use crate::screen::{ReadPaths, TopicList};
-use crate::{CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
-use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
-use crate::{ShowTranslate, ShowZram, SortBy};
+use crate::{
+    CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, ShowCgroups, ShowMaps,
+    ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy,
+    Versioned, schema,
+};
 
 /// A JSON document with numbers that can be explained.
 #[derive(Debug, Clone, Copy)]
