@@ -1,12 +1,10 @@
 //! Exit codes, documented in `ramline --help`.
 
-use std::process::ExitCode;
-
-use ramline_act::ActError;
-use ramline_kernel::{Cause, KernelError};
 use ramline_measure::pages::PagesError;
 use ramline_measure::tiers::TiersError;
 use ramline_sandbox::LabError;
+
+use crate::prelude::*;
 
 /// Done. Findings do not change it, unless `--exit-code` was given.
 pub const DONE: u8 = 0;

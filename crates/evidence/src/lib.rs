@@ -25,6 +25,7 @@ pub mod over_time;
 pub mod pages;
 pub mod path;
 mod placing;
+mod prelude;
 pub mod proof;
 mod record;
 pub mod rng;

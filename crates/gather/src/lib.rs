@@ -27,6 +27,7 @@ mod mapping;
 pub mod maps;
 pub mod naming;
 pub mod pages;
+mod prelude;
 mod proc_dir;
 pub mod processes;
 pub mod quiet;

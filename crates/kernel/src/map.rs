@@ -13,17 +13,12 @@
 
 #![expect(unsafe_code, reason = "mmap and access through its pointer")]
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::Path;
-
-use ramline_units::Bytes;
 
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mlock, mmap, mmap_anonymous, msync, munmap};
 
-use crate::error::{KernelError, Result, Tried};
-use crate::sys::{check, size_of_target};
+use crate::prelude::*;
+use crate::sys::size_of_target;
 
 /// Private pages are anonymous memory; shared anonymous pages are shmem, which the kernel treats like tmpfs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,6 +26,7 @@ pub mod groups;
 pub mod ledger;
 pub mod maps;
 pub mod pages;
+mod prelude;
 pub mod pressure;
 pub mod processes;
 pub mod settings;

@@ -11,6 +11,7 @@ pub mod html;
 mod lab_lists;
 pub mod measured;
 pub mod pages;
+mod prelude;
 mod report;
 pub mod schema;
 pub mod screen;

@@ -30,7 +30,7 @@ impl Drop for Swappable {
 /// Leaves the area on, in the journal; the caller undoes it.
 pub fn measure(bench: &Bench<'_>, run: &mut Run, device: &Device, algorithm: &str) -> Result<Timed, PagesError> {
     if let Some(other) = swap::areas(bench.root)?.first() {
-        let numbers = format!("{} is on", other.path.display());
+        let numbers = format!("{} is on", other.path);
         return Err(KernelError::refused("page out", "the sample", "no other swap area may be on", numbers).into());
     }
     let page = bench.sample.page_bytes();
