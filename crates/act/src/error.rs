@@ -9,6 +9,7 @@ pub type Result<T> = std::result::Result<T, ActError>;
 
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the doc of each variant names its fields")]
 pub enum ActError {
     /// A step, or the journal itself.
     #[error(transparent)]

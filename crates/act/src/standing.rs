@@ -10,6 +10,7 @@
 //! | as after | passed over; where it was so from the start it is not ours | taken back |
 //! | neither | refused before anything is done | refused, or left alone when asked to |
 
+mod guard;
 mod perform;
 mod probe;
 mod record;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 
 use ramline_kernel::{KernelError, input, process};
 
+pub use guard::Guard;
 pub use probe::{StepState, probe, text};
 pub use record::{ChangePhase, FORMAT, FileImage, Head, HeldStep, Record, StandingChange};
 pub use transaction::{Applied, Request, Transaction, states};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One change to the machine. What is known only afterwards is `None` in the record written before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the doc of each variant names its fields")]
 pub enum Step {
     /// A directory of ours.
     MakeDir { path: PathBuf, id: Option<FileKey> },

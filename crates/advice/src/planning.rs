@@ -9,6 +9,7 @@ mod ask;
 mod desk;
 mod line;
 mod need;
+mod own;
 mod swap;
 mod tmp;
 mod vm;
@@ -52,9 +53,12 @@ const TOPICS: [Topic; 4] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp];
 /// Plans.
 #[must_use]
 pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
-    let topics: Vec<Topic> =
-        TOPICS.into_iter().filter(|topic| ask.topics.is_empty() || ask.topics.contains(topic)).collect();
+    let topics: Vec<Topic> = TOPICS
+        .into_iter()
+        .filter(|topic| (ask.topics.is_empty() && ask.own.is_empty()) || ask.topics.contains(topic))
+        .collect();
     let mut desk = Desk::new(inputs, set_up, ask);
+    own::plan(&mut desk);
     for topic in &topics {
         match topic {
             Topic::Zram => zram::plan(&mut desk),

@@ -144,6 +144,23 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "tune apply",
+        &[
+            ("sudo ramline tune apply zram", "what the plan advises, after a question"),
+            ("sudo ramline tune apply --set vm.swappiness=100 --yes", "a value of your own, with the same undo"),
+            ("sudo ramline tune apply vm --revert-after 10m", "taken back unless it is kept"),
+        ],
+    ),
+    ("tune status", &[("ramline tune status --all", "each step, as it is now")]),
+    ("tune diff", &[("ramline tune diff 2", "the lines of files that change 2 has changed")]),
+    (
+        "tune undo",
+        &[("sudo ramline tune undo", "the last change"), ("sudo ramline tune undo 2", "change 2 and all after it")],
+    ),
+    ("tune finish", &[("sudo ramline tune finish", "a change that a crash has cut off")]),
+    ("tune keep", &[("sudo ramline tune keep", "what its timer would take back")]),
+    ("tune history", &[("ramline tune history --json", "every change there ever was, as data")]),
+    (
         "tune plan",
         &[
             ("ramline tune plan vm --for 10", "rates over 10 s"),

@@ -51,6 +51,16 @@ impl Failure {
     pub fn usage(message: impl Into<String>) -> Self {
         Failure::new(USAGE, message)
     }
+
+    /// Refused, with nothing done.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(REFUSED, message)
+    }
+
+    /// Begun, and put back.
+    pub fn rolled_back(message: impl Into<String>) -> Self {
+        Self::new(ROLLED_BACK, message)
+    }
 }
 
 /// The exit code of an error, by the most specific cause in its chain.

@@ -44,6 +44,17 @@ fn refusal(name: &str, found: &[Named], command: &str) -> String {
     format!("{out}  try: {command} {}", first.pid)
 }
 
+/// Who asked for what is done: the user before sudo or doas, else the one of this process.
+pub fn asked() -> String {
+    let named = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
+    named("SUDO_USER").or_else(|| named("DOAS_USER")).or_else(|| named("LOGNAME")).unwrap_or_else(|| {
+        match ramline_kernel::process::uid() {
+            0 => "root".to_owned(),
+            uid => format!("user {uid}"),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

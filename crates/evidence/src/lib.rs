@@ -13,6 +13,7 @@
 //! assert_eq!(with_swap.to_string(), "2.8 s (n 5, range 2.7 to 3)");
 //! ```
 
+mod change;
 mod dropped;
 mod eat;
 pub mod even;
@@ -33,6 +34,7 @@ mod tiers;
 mod versus;
 pub mod work;
 
+pub use change::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
 pub use dropped::{DropBalance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, EatTaken, SWAPPING_FROM, SwapStart, swap_starts};
 pub use free::{FreeColumn, FreeGauges};

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ramline_snapshot::processes::Process;
@@ -88,6 +88,18 @@ pub fn machine(root: &Root) -> Option<String> {
 /// When /proc/self/exe cannot be read.
 pub fn own_exe() -> Result<PathBuf> {
     std::env::current_exe().tried("find", "/proc/self/exe")
+}
+
+/// Starts a program that outlives us and our terminal: in a session of its own, without input or output.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn spawn_detached(program: &str, words: &[&str]) -> Result<()> {
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
+    // SAFETY: setsid(2) is async-signal-safe and touches no memory of ours.
+    unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into)) };
+    command.spawn().map(drop).tried("start", program)
 }
 
 /// Reads /proc/PID/stat: identity, state, parent, start and major faults.

@@ -39,6 +39,7 @@ impl std::fmt::Display for TaskName {
 
 /// Something that happened. Places in files are in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the doc of each variant names its fields")]
 pub enum What {
     /// A request of `first..=last` was served; also for what is left of a request that was served in parts.
     Get { file: FileId, first: u64, last: u64 },

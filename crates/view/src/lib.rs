@@ -5,6 +5,7 @@
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
 pub mod cache;
+pub mod changes;
 pub mod figure;
 pub mod html;
 mod lab_lists;

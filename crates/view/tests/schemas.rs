@@ -1,5 +1,7 @@
 //! The schema file is that of the types. After a deliberate change: `RAMLINE_BLESS=1 cargo test -p ramline-view`, and build again.
 
+#![expect(clippy::disallowed_methods, reason = "what the tests hold the crate against are files")]
+
 use std::path::Path;
 use std::{env, fs};
 

@@ -65,6 +65,7 @@ pub struct Head {
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the doc of each variant names its fields")]
 pub enum Record {
     /// What is going to be done: nothing has been yet.
     Planned(Head),

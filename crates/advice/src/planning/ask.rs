@@ -11,4 +11,6 @@ pub struct Ask {
     pub goal: Goal,
     /// Nothing of it is to stay after a reboot.
     pub runtime_only: bool,
+    /// Values the reader has chosen: `vm.swappiness` 200. With them, only topics that are named are planned besides.
+    pub own: Vec<(String, i64)>,
 }

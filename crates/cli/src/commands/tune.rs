@@ -1,5 +1,8 @@
 //! `ramline tune`: settings of memory that stay, planned from this machine's numbers.
 
+mod apply;
+mod changes;
+
 use std::time::Duration;
 
 use anyhow::Result;
@@ -42,11 +45,18 @@ pub struct Tune {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Plan(Plan),
+    Apply(Apply),
+    Status(changes::Status),
+    Diff(changes::Diff),
+    Undo(changes::Undo),
+    Finish(changes::Finish),
+    Keep(changes::Keep),
+    History(changes::History),
 }
 
-/// Show what to change and what to keep, why, who sets it today, and each step; changes nothing
+/// What a plan is made for.
 #[derive(Debug, Args)]
-struct Plan {
+struct Asked {
     /// What to plan; all when left out
     #[arg(value_name = "TOPIC")]
     topics: Vec<Choice<Topic>>,
@@ -56,14 +66,53 @@ struct Plan {
     /// Nothing is to stay after a reboot
     #[arg(long)]
     runtime_only: bool,
+    /// A value of your own (vm.swappiness=60), with the same undo and guard
+    #[arg(long, value_name = "KEY=VALUE", value_parser = own_value)]
+    set: Vec<(String, i64)>,
     /// Watch for this long, for rates (10s, 500ms); 2 s when left out
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
     /// Everything: sources, steps, and the same as commands
     #[arg(long)]
     all: bool,
+}
+
+/// Show what to change and what to keep, why, who sets it today, and each step; changes nothing
+#[derive(Debug, Args)]
+struct Plan {
+    #[command(flatten)]
+    asked: Asked,
     #[command(flatten)]
     format: Format,
+}
+
+/// Apply a plan: each step is recorded, taken and read back; what fails or does harm is taken back
+#[derive(Debug, Args)]
+struct Apply {
+    #[command(flatten)]
+    asked: Asked,
+    #[command(flatten)]
+    how: apply::How,
+}
+
+/// `vm.swappiness=60`.
+fn own_value(text: &str) -> Result<(String, i64), String> {
+    let wrong = || format!("'{}' is no setting; try: vm.swappiness=60", text.escape_debug());
+    let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+    let name = key.trim().strip_prefix("vm.").ok_or_else(wrong)?;
+    let value: i64 = value.trim().parse().map_err(|_| wrong())?;
+    let knob = |knob| ramline_model::settings::parse(knob, &value.to_string()).is_some();
+    let fits = match name {
+        "swappiness" => knob(ramline_model::settings::Knob::Swappiness),
+        "page-cluster" => knob(ramline_model::settings::Knob::PageCluster),
+        "watermark_scale_factor" => knob(ramline_model::settings::Knob::WatermarkScale),
+        _ => value >= 0,
+    };
+    if fits {
+        Ok((format!("vm.{name}"), value))
+    } else {
+        Err(format!("the kernel takes no {value} for vm.{name}; try: ramline explain {name}"))
+    }
 }
 
 /// Rates are those of this long where nothing else was asked for.
@@ -77,12 +126,19 @@ impl Tune {
     pub fn run(&self, source: &Source) -> Result<u8> {
         match &self.verb {
             Verb::Plan(plan) => plan.run(source),
+            Verb::Apply(apply) => apply.run(source),
+            Verb::Status(status) => status.run(),
+            Verb::Diff(diff) => diff.run(),
+            Verb::Undo(undo) => undo.run(),
+            Verb::Finish(finish) => finish.run(),
+            Verb::Keep(keep) => keep.run(),
+            Verb::History(history) => history.run(),
         }
     }
 }
 
-impl Plan {
-    fn run(&self, source: &Source) -> Result<u8> {
+impl Asked {
+    fn plan(&self, source: &Source) -> Result<(TunePlan, u8)> {
         let span = self.span.or_else(|| source.is_live().then_some(LOOK));
         let topics: Vec<Topic> = self.topics.iter().map(|topic| topic.0).collect();
         let (before, after) = source.window(planning::wanted(&topics), span)?;
@@ -94,10 +150,28 @@ impl Plan {
             Some(_) => SetUp::default(),
             None => ramline_gather::set_up(&source.kernel_root()?),
         };
-        let ask = planning::Ask { topics, goal: self.goal.0, runtime_only: self.runtime_only };
-        let plan = TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen);
-        let depth = if self.all { Depth::All } else { Depth::Brief };
-        self.format.print(&plan, |style| plan.sheet().text(style, depth))?;
-        Ok(show::code(&after))
+        let ask = planning::Ask { topics, goal: self.goal.0, runtime_only: self.runtime_only, own: self.set.clone() };
+        Ok((TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen), show::code(&after)))
+    }
+
+    fn depth(&self) -> Depth {
+        if self.all { Depth::All } else { Depth::Brief }
+    }
+}
+
+impl Plan {
+    fn run(&self, source: &Source) -> Result<u8> {
+        let (plan, code) = self.asked.plan(source)?;
+        self.format.print(&plan, |style| plan.sheet().text(style, self.asked.depth()))?;
+        Ok(code)
+    }
+}
+
+impl Apply {
+    fn run(&self, source: &Source) -> Result<u8> {
+        source.must_be_live("tune apply")?;
+        let (plan, _) = self.asked.plan(source)?;
+        let shown = || Format { json: false }.print(&plan, |style| plan.sheet().text(style, self.asked.depth()));
+        apply::apply(&plan.plan, &self.how, shown)
     }
 }

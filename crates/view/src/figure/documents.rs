@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use ramline_advice::{Explanation, Finding};
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, TierReport};
+use ramline_evidence::{ChangeList, RunRecord, SeriesTable, SeriesVersus, TierReport};
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::cache::{
     EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
@@ -98,6 +98,7 @@ documents! {
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;
     "tune-plan" TunePlan;
+    "tune-status" Versioned<'static, ChangeList>;
     "snapshot" Snapshot, "snapshot" "ramline snapshot"
         Some((|s, _| value(s), Wanted { zswap: true, thp: true, ..ShowPressure::WANTED }));
     "explain-number" Figure;

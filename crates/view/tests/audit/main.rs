@@ -4,6 +4,7 @@
 //! `a18` is item A18 of its list of statements, `truth_9` number 9 of its measurements, `b2` a screen. What it is not: all of them. What is
 //! said of a measurement, a trace or a series is tried beside the code that says it, what is said of a running kernel in tests/.
 
+#![expect(clippy::disallowed_methods, reason = "what the tests hold the crate against are files")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod first_line;

@@ -1,0 +1,101 @@
+//! `ramline tune apply`: a plan is made, shown, agreed to, applied and read back; and undone by itself when it does harm or is not kept.
+
+use ramline_act::standing::{Guard, Request, Transaction};
+use ramline_kernel::{service, stdio};
+use ramline_plan::Plan;
+
+use super::changes::refuse_half_done;
+use crate::prelude::*;
+
+/// How a plan is applied.
+#[derive(Debug, Args)]
+pub struct How {
+    /// Without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Print what would be written, in order, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Undo it after this time (10m) unless `ramline tune keep` is run before
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub revert_after: Option<Duration>,
+    /// Watch for this long and undo it when tasks begin to wait for memory or are killed (0s: do not watch)
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
+    pub guard: Duration,
+}
+
+/// Applies a plan.
+///
+/// # Errors
+/// Nobody agreed, something is in the way, or a step failed: then all is as before.
+pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
+    let steps = plan.steps();
+    if how.dry_run {
+        output::text(&steps.iter().map(|step| step.line() + "\n").collect::<String>())?;
+        return Ok(exit::DONE);
+    }
+    if let Some(obstacle) = plan.obstacles.first() {
+        return Err(Failure::refused(format!("the plan cannot be applied here: {obstacle}")).into());
+    }
+    refuse_half_done()?;
+    if steps.is_empty() {
+        output::text("Nothing to change: every setting is kept as it is.\n")?;
+        return Ok(exit::DONE);
+    }
+    shown()?;
+    let lines: Vec<String> = steps.iter().map(ramline_plan::Step::line).collect();
+    if !how.yes && !consent::agreed("This would be done, in this order:", &lines, "Apply it?")? {
+        return Err(Failure::refused("nothing was changed: nobody said yes\n  try: ramline tune apply --yes").into());
+    }
+    let root = Root::live();
+    let lock = state::lock(&root)?;
+    let what: Vec<String> =
+        plan.changes().map(|line| format!("{} {}", line.target, line.new.as_deref().unwrap_or("away"))).collect();
+    let request = Request {
+        what: what.join(", "),
+        why: plan.changes().filter_map(|line| Some(line.why.first()?.text.clone())).collect(),
+        who: whom::asked(),
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        steps,
+    };
+    let guard = Guard::begin(&root);
+    let transaction = Transaction::new(&lock, &root, state::crash_after());
+    let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
+    let number = applied.number;
+    if let Some(harm) = guard.watch(&root, how.guard) {
+        let (changes, _) = ramline_act::standing::Standing::of(lock.state()).list()?;
+        if let Some(change) = changes.iter().find(|change| change.head.number == number) {
+            transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
+        }
+        return Err(Failure::rolled_back(format!(
+            "change {number} did harm and is undone: {harm}\n  try: ramline tune history"
+        ))
+        .into());
+    }
+    if let Some(after) = how.revert_after {
+        timer(number, after)?;
+        stdio::tell(&format!(
+            "Change {number} is undone in {} s unless it is kept: ramline tune keep {number}",
+            after.as_secs()
+        ));
+    }
+    output::text(&format!("Change {number} is in force. Undo it with: ramline tune undo {number}\n"))?;
+    Ok(exit::DONE)
+}
+
+/// Runs the undo later, whatever becomes of this process and its terminal.
+fn timer(number: u64, after: Duration) -> Result<()> {
+    let (exe, number, seconds) =
+        (process::own_exe()?.display().to_string(), number.to_string(), after.as_secs().max(1).to_string());
+    let state = format!("--setenv=RAMLINE_STATE_DIR={}", state::path()?.display());
+    let undo = ["tune", "undo", &*number, "--yes", "--unless-kept"];
+    if service::has_systemd(&Root::live()) {
+        let (unit, when) = (format!("--unit=ramline-revert-{number}"), format!("--on-active={seconds}"));
+        let words = [&*unit, &*when, "--timer-property=AccuracySec=100ms", &*state, &*exe];
+        service::call("systemd-run", &[&words[..], &undo[..]].concat())?;
+        return Ok(());
+    }
+    let after = format!("{seconds}s");
+    Ok(process::spawn_detached(&exe, &[&undo[..], &["--after", &after]].concat())?)
+}

@@ -1,0 +1,276 @@
+//! `ramline tune status`, `diff`, `history`, `undo`, `finish` and `keep`: what is in force, and the way back.
+
+use ramline_act::StateDir;
+use ramline_act::standing::{ChangePhase, Standing, StandingChange, StepState, Transaction, states, text};
+use ramline_evidence::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
+use ramline_kernel::stdio;
+use ramline_plan::Step;
+use ramline_view::changes::history;
+
+use crate::prelude::*;
+
+/// Show what ramline has left in force, what of it is as made, and what was interrupted
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Everything: each step, why, and the command that asked for it
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Show every change there ever was, who asked for it, and how it ended
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Show the lines of files that a change has changed, and what has become of them since
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The change; the last one in force when left out
+    number: Option<u64>,
+}
+
+/// Undo a change and all later ones, the last first
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// The change to go back to before; the last one in force when left out
+    number: Option<u64>,
+    /// Leave alone what somebody else has changed since, and undo the rest
+    #[arg(long)]
+    leave_changed: bool,
+    /// Without asking
+    #[arg(long)]
+    yes: bool,
+    /// Only where it was not kept with `ramline tune keep`: what the timer of --revert-after runs
+    #[arg(long, hide = true)]
+    unless_kept: bool,
+    /// After this time
+    #[arg(long, hide = true, value_parser = duration::parse)]
+    after: Option<Duration>,
+}
+
+/// Finish a change whose apply was interrupted
+#[derive(Debug, Args)]
+pub struct Finish {
+    /// The change; the interrupted one when left out
+    number: Option<u64>,
+}
+
+/// Keep a change that was applied with --revert-after
+#[derive(Debug, Args)]
+pub struct Keep {
+    /// The change; the last one when left out
+    number: Option<u64>,
+}
+
+/// All changes of this user's state directory.
+fn all() -> Result<(Vec<StandingChange>, Vec<String>)> {
+    let Some(state) = StateDir::open_existing(&state::path()?)? else { return Ok(Default::default()) };
+    let (changes, unreadable) = Standing::of(&state).list()?;
+    Ok((changes, unreadable.into_iter().map(|record| record.error.to_string()).collect()))
+}
+
+fn list(root: &Root) -> Result<ChangeList> {
+    let (changes, unreadable) = all()?;
+    let boot = process::boot_id(root).unwrap_or_default();
+    let changes = changes.iter().map(|change| report(root, change, &boot)).collect();
+    Ok(ChangeList { changes, unreadable })
+}
+
+fn report(root: &Root, change: &StandingChange, boot: &str) -> ChangeReport {
+    let head = &change.head;
+    let steps: Vec<StepReport> = head
+        .steps
+        .iter()
+        .zip(states(root, change))
+        .map(|(held, state)| {
+            let (stands, now) = match state {
+                _ if held.was_so => (StepStands::WasSo, None),
+                StepState::After => (StepStands::After, None),
+                StepState::Before => (StepStands::Before, None),
+                StepState::None => (StepStands::Stateless, None),
+                StepState::Half => (StepStands::Changed, Some("half made".to_owned())),
+                StepState::Other(now) => (StepStands::Changed, Some(now)),
+            };
+            StepReport { step: held.step.line(), stands, now, lasts: held.step.lasts() }
+        })
+        .collect();
+    let state = match change.phase {
+        ChangePhase::Applying => ChangeState::HalfApplied,
+        ChangePhase::Undoing => ChangeState::HalfUndone,
+        ChangePhase::Undone => ChangeState::Undone,
+        ChangePhase::InForce => ChangeReport::state_of(&steps),
+    };
+    ChangeReport {
+        number: head.number,
+        what: head.what.clone(),
+        why: head.why.clone(),
+        who: head.who.clone(),
+        command: head.command.clone(),
+        applied_ms: head.time_ms,
+        changed_ms: change.time_ms,
+        rebooted: head.boot != boot,
+        undone_why: change.undone_why.clone(),
+        state,
+        steps,
+    }
+}
+
+impl Status {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The state directory cannot be used.
+    pub fn run(&self) -> Result<u8> {
+        let list = list(&Root::live())?;
+        let depth = if self.all { Depth::All } else { Depth::Brief };
+        self.format.print(&Versioned::new(&list), |style| list.sheet().text(style, depth))?;
+        Ok(exit::DONE)
+    }
+}
+
+impl History {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The state directory cannot be used.
+    pub fn run(&self) -> Result<u8> {
+        let list = list(&Root::live())?;
+        self.format.print(&Versioned::new(&list), |style| history(&list).text(style, Depth::All))?;
+        Ok(exit::DONE)
+    }
+}
+
+/// The change that is meant, of those that `may` be.
+fn meant(number: Option<u64>, what: &str, may: impl Fn(&StandingChange) -> bool) -> Result<StandingChange> {
+    let (changes, unreadable) = all()?;
+    if let Some(record) = unreadable.first() {
+        return Err(Failure::refused(record.clone()).into());
+    }
+    let found = match number {
+        Some(number) => changes.into_iter().find(|change| change.head.number == number && may(change)),
+        None => changes.into_iter().rev().find(may),
+    };
+    let named = number.map_or("no change".to_owned(), |number| format!("no change {number}"));
+    found.ok_or_else(|| Failure::usage(format!("there is {named} to {what}\n  try: ramline tune history")).into())
+}
+
+impl Diff {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no such change.
+    pub fn run(&self) -> Result<u8> {
+        let change = meant(self.number, "show", |_| true)?;
+        let root = Root::live();
+        let mut out = String::new();
+        for held in &change.head.steps {
+            let Step::EditFile { path, before, after } = &held.step else {
+                out += &format!("{}\n", held.step.line());
+                continue;
+            };
+            let now = text(&root, path)?;
+            out += &lines(&format!("{path}: change {}", change.head.number), before.as_deref(), after.as_deref());
+            if now != *after && change.stands() {
+                out += &lines(&format!("{path}: since then"), after.as_deref(), now.as_deref());
+            }
+        }
+        output::text(&out)?;
+        Ok(exit::DONE)
+    }
+}
+
+/// What is taken away and what is added, in order, without what is common before and behind it.
+fn lines(title: &str, before: Option<&str>, after: Option<&str>) -> String {
+    let split = |text: Option<&str>| text.unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
+    let (old, new) = (split(before), split(after));
+    let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let gone = old[head..old.len() - tail].iter().map(|line| format!("-{line}\n"));
+    let added = new[head..new.len() - tail].iter().map(|line| format!("+{line}\n"));
+    format!("{title}\n{}", gone.chain(added).collect::<String>())
+}
+
+impl Undo {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is nothing to undo, somebody else has changed what would be put back, or a step cannot be undone.
+    pub fn run(&self) -> Result<u8> {
+        if let Some(after) = self.after {
+            std::thread::sleep(after);
+        }
+        let root = Root::live();
+        let to = meant(self.number, "undo", StandingChange::stands)?;
+        if self.unless_kept && to.confirmed {
+            return Ok(exit::DONE);
+        }
+        let (mut changes, _) = all()?;
+        changes.retain(|change| change.stands() && change.head.number >= to.head.number);
+        let what: Vec<String> = changes
+            .iter()
+            .rev()
+            .map(|change| format!("undo change {}: {}", change.head.number, change.head.what))
+            .collect();
+        if !self.yes && !consent::agreed("This takes back:", &what, "Undo it?")? {
+            return Err(Failure::refused("nothing was undone: nobody said yes\n  try: ramline tune undo --yes").into());
+        }
+        let why = if self.unless_kept { "it was not kept in time" } else { "asked for" };
+        let lock = state::lock(&root)?;
+        let transaction = Transaction::new(&lock, &root, state::crash_after());
+        for change in changes.iter().rev() {
+            transaction.undo(change, why, self.leave_changed, &mut |line| stdio::tell(line))?;
+            stdio::tell(&format!("Change {} is undone.", change.head.number));
+        }
+        Ok(exit::DONE)
+    }
+}
+
+impl Finish {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no interrupted change, or a step cannot be taken.
+    pub fn run(&self) -> Result<u8> {
+        let root = Root::live();
+        let change = meant(self.number, "finish", |change| change.phase == ChangePhase::Applying)?;
+        let lock = state::lock(&root)?;
+        let transaction = Transaction::new(&lock, &root, state::crash_after());
+        let done = transaction.finish(&change, &mut |line| stdio::tell(line))?;
+        stdio::tell(&format!("Change {} is in force.", done.number));
+        Ok(exit::DONE)
+    }
+}
+
+impl Keep {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no change in force.
+    pub fn run(&self) -> Result<u8> {
+        let root = Root::live();
+        let change = meant(self.number, "keep", |change| change.phase == ChangePhase::InForce)?;
+        let lock = state::lock(&root)?;
+        Transaction::new(&lock, &root, None).confirm(&change)?;
+        stdio::tell(&format!("Change {} is kept.", change.head.number));
+        Ok(exit::DONE)
+    }
+}
+
+/// What an interrupted change asks for, before anything new is done.
+pub fn refuse_half_done() -> Result<()> {
+    let half = |change: &StandingChange| matches!(change.phase, ChangePhase::Applying | ChangePhase::Undoing);
+    match all()?.0.into_iter().find(half) {
+        None => Ok(()),
+        Some(change) => {
+            let number = change.head.number;
+            let text = format!(
+                "change {number} was interrupted, and is neither in force nor undone\n  try: ramline tune undo {number}"
+            );
+            Err(Failure::refused(text).into())
+        }
+    }
+}

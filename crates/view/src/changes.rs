@@ -1,0 +1,170 @@
+//! `tune status`, `tune history`: what ramline has left in force, what of it is as it was made, and what to do where it is not.
+
+use ramline_evidence::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
+use ramline_sheet::format::date_ms;
+use ramline_sheet::{Paint, Sheet, Table, number};
+
+use crate::Screen;
+
+impl Screen for ChangeList {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let standing: Vec<&ChangeReport> = self.changes.iter().filter(|change| change.stands()).collect();
+        let (paint, answer) = answer(&standing);
+        sheet.answer(paint, answer);
+        for record in &self.unreadable {
+            sheet.painted(Paint::Bad, format!("A record cannot be read, so what it stands for is not known: {record}"));
+        }
+        standing.iter().for_each(|change| one(&mut sheet, change));
+        sheet
+    }
+}
+
+/// The first line: the most urgent first.
+fn answer(standing: &[&ChangeReport]) -> (Paint, String) {
+    let in_state = |state: ChangeState| standing.iter().filter(move |change| change.state == state);
+    let half = in_state(ChangeState::HalfApplied).chain(in_state(ChangeState::HalfUndone)).next();
+    if let Some(change) = half {
+        let what = if change.state == ChangeState::HalfApplied { "apply" } else { "undo" };
+        return (Paint::Bad, format!("The {what} of change {} was interrupted: finish it or undo it.", change.number));
+    }
+    let astray = in_state(ChangeState::Drifted).count() + in_state(ChangeState::Gone).count();
+    match (standing.len(), astray) {
+        (0, _) => (Paint::Good, "No change of ramline is in force.".to_owned()),
+        (n, 0) => (Paint::Good, format!("{} of ramline in force, as made.", changes(n))),
+        (n, astray) => {
+            let verb = if astray == 1 { "is" } else { "are" };
+            (Paint::Warn, format!("{} of ramline; {astray} {verb} no longer as made.", changes(n)))
+        }
+    }
+}
+
+fn changes(n: usize) -> String {
+    if n == 1 { "1 change".to_owned() } else { format!("{n} changes") }
+}
+
+fn one(sheet: &mut Sheet, change: &ChangeReport) {
+    sheet.heading(format!("Change {}: {}", change.number, change.what));
+    let rebooted = if change.rebooted { ", in an earlier boot" } else { "" };
+    sheet.line(format!("{}; applied {} by {}{rebooted}.", words(change.state), date_ms(change.applied_ms), change.who));
+    let number = change.number;
+    match change.state {
+        ChangeState::HalfApplied => {
+            sheet.command(2, &format!("ramline tune finish {number}"));
+            sheet.command(2, &format!("ramline tune undo {number}"));
+        }
+        ChangeState::HalfUndone | ChangeState::Gone => sheet.command(2, &format!("ramline tune undo {number}")),
+        ChangeState::Drifted => {
+            sheet.headed_points("Not as made", change.astray().map(astray));
+            sheet.command(2, &format!("ramline tune diff {number}"));
+        }
+        ChangeState::InForce | ChangeState::Undone => {}
+    }
+    sheet.more(&format!("Every step of change {number}"), |more| {
+        more.headed_points("Why", change.why.iter().map(String::as_str));
+        let table = Table::of(&change.steps).left("now", |step| stands(step.stands)).wrapped("step", |step| &step.step);
+        more.table(table);
+        more.dim(format!("Asked for by: {}", change.command));
+    });
+}
+
+fn astray(step: &StepReport) -> String {
+    match (&step.now, step.stands) {
+        (Some(now), _) => format!("{}: it is {now} now", step.step),
+        (None, _) if step.lasts => format!("{}: it is as before", step.step),
+        (None, _) => format!("{}: it is as before; something sets it back, or the boot did not set it", step.step),
+    }
+}
+
+/// Where a change stands, in words.
+#[must_use]
+pub const fn words(state: ChangeState) -> &'static str {
+    match state {
+        ChangeState::InForce => "In force",
+        ChangeState::Drifted => "In force in part",
+        ChangeState::Gone => "Not in force any more",
+        ChangeState::HalfApplied => "Applied in part",
+        ChangeState::HalfUndone => "Undone in part",
+        ChangeState::Undone => "Undone",
+    }
+}
+
+const fn stands(step: StepStands) -> &'static str {
+    match step {
+        StepStands::After => "in force",
+        StepStands::Before => "as before",
+        StepStands::WasSo => "was so",
+        StepStands::Changed => "changed since",
+        StepStands::Stateless => "",
+    }
+}
+
+/// `tune history`: every change there ever was, the latest first.
+#[must_use]
+pub fn history(list: &ChangeList) -> Sheet {
+    let mut sheet = Sheet::new();
+    let all = number::count(list.changes.len() as u64);
+    sheet.answer(
+        Paint::Bold,
+        if list.changes.is_empty() {
+            "ramline has changed nothing here.".to_owned()
+        } else {
+            format!("{all} changes in all, the latest first.")
+        },
+    );
+    let table = Table::of(list.changes.iter().rev())
+        .right("change", |change| change.number)
+        .left("applied", |change| date_ms(change.applied_ms))
+        .left("by", |change| &change.who)
+        .left("state", |change| words(change.state))
+        .wrapped("what", |change| match &change.undone_why {
+            Some(why) if change.state == ChangeState::Undone => format!("{}; undone: {why}", change.what),
+            _ => change.what.clone(),
+        });
+    sheet.table(table);
+    sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_sheet::text::Style;
+
+    fn list(state: ChangeState) -> ChangeList {
+        let step = StepReport {
+            step: "write /k: 60 -> 133".into(),
+            stands: StepStands::Changed,
+            now: Some("10".into()),
+            lasts: false,
+        };
+        let change = ChangeReport {
+            number: 2,
+            what: "vm.swappiness 133".into(),
+            who: "root".into(),
+            state,
+            steps: vec![step],
+            ..ChangeReport::default()
+        };
+        ChangeList { changes: vec![change], unreadable: vec![] }
+    }
+
+    #[test]
+    fn the_first_line_says_what_is_to_be_done_first() {
+        let first = |list: &ChangeList| list.text(&Style::default()).lines().next().unwrap_or_default().to_owned();
+        assert_eq!(first(&ChangeList::default()), "No change of ramline is in force.");
+        assert_eq!(first(&list(ChangeState::InForce)), "1 change of ramline in force, as made.");
+        assert_eq!(first(&list(ChangeState::Drifted)), "1 change of ramline; 1 is no longer as made.");
+        assert_eq!(
+            first(&list(ChangeState::HalfApplied)),
+            "The apply of change 2 was interrupted: finish it or undo it."
+        );
+        assert_eq!(first(&list(ChangeState::Undone)), "No change of ramline is in force.");
+    }
+
+    #[test]
+    fn what_is_not_as_made_is_named_with_how_it_is() {
+        let text = list(ChangeState::Drifted).text(&Style::default());
+        assert!(text.contains("write /k: 60 -> 133: it is 10 now"), "{text}");
+        assert!(text.contains("ramline tune diff 2"), "{text}");
+    }
+}
