@@ -259,7 +259,8 @@ mod tests {
     fn regions_give_the_same_pages_as_entries() {
         let mut scan = scan(&[1, 3], &[0]);
         let region = |start: u64, end: u64, swapped| Region { start: start * 4096, end: end * 4096, swapped };
-        let entry = |address: u64| Some(if address == 4 * 4096 { SWAPPED | 99 } else { PRESENT | (address / 4096 + 4) });
+        let entry =
+            |address: u64| Some(if address == 4 * 4096 { SWAPPED | 99 } else { PRESENT | (address / 4096 + 4) });
         for region in [region(0, 1, false), region(3, 4, false), region(4, 5, true), region(5, 7, false)] {
             scan.region(&region, 4096, (4, 1), entry);
         }
