@@ -104,7 +104,7 @@ pub const PAGES: usize = 8192;
 /// Pages brought back from swap at most: 2 MiB.
 pub const SWAPPED: usize = 512;
 /// Of the time, what choosing and reading pages may take.
-const SAMPLING_OF_FOUR: u32 = 2;
+const SAMPLING_OF_FOUR: u32 = 3;
 /// Time for reading back one cluster size of one algorithm.
 const SLICE: Duration = Duration::from_millis(100);
 /// The sample and the store together take at most this part of the memory that is available.
@@ -127,10 +127,12 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     }
     arena::seclude(&options.root)?;
     progress.step("sampling pages: looking at the ranges of processes");
+    // One process whose ranges take long must not leave nothing for the pages of the others.
+    let looked_by = start + options.budget / 4;
     let sampled_by = start + options.budget / 4 * SAMPLING_OF_FOUR;
     let over = || Instant::now() > sampled_by;
     let (scope, ids) = processes(options)?;
-    let ranges = of(&options.root, &ids, &over);
+    let ranges = of(&options.root, &ids, &|| Instant::now() > looked_by);
     let mut profile = PageProfile { format: PROFILE_FORMAT, host: host(options), ..PageProfile::default() };
     let page = usize::try_from(process::page_size()).unwrap_or(4096);
     let pages = room(options, page, &mut profile.skipped)?;

@@ -23,6 +23,9 @@ use super::sample::{stop_if_interrupted, wide};
 use super::timed::{BATCHES, CLUSTERS, Timed};
 use super::{chain, swapin};
 
+/// How the reason begins why there are no swap-ins.
+const NO_SWAP_INS: &str = "swap-ins: ";
+
 /// Adds every algorithm of the kernel to the profile.
 pub fn measure(
     bench: &Bench<'_>,
@@ -72,7 +75,12 @@ fn algorithms(
             continue;
         }
         match one(bench, run, &device, name) {
-            Ok(measured) => profile.algorithms.push(measured),
+            Ok(measured) => {
+                // The same for all: said once.
+                let unmeasured = measured.notes.iter().find(|note| note.starts_with(NO_SWAP_INS));
+                profile.skipped.extend(unmeasured.filter(|note| !profile.skipped.contains(note)).cloned());
+                profile.algorithms.push(measured);
+            }
             Err(PagesError::Kernel(error)) => profile.skipped.push(format!("{name} by the kernel: {error}")),
             Err(other) => return Err(other),
         }
@@ -107,7 +115,7 @@ fn one(
     let swap_in = match swapped {
         Ok(timed) => timed.latency(),
         Err(PagesError::Kernel(error)) => {
-            notes.push(format!("swap-ins were not measured: {error}"));
+            notes.push(format!("{NO_SWAP_INS}{error}"));
             None
         }
         Err(other) => return Err(other),

@@ -9,6 +9,8 @@
 /// Bytes of a piece, and of the words that are counted.
 const PIECE: usize = 64;
 const WORD: usize = 8;
+/// A piece with fewer shared words than it has words is shared by chance: hashes collide.
+const LEAST: u32 = 8;
 /// Counters, by the hash of a word.
 const SLOTS: u32 = 18;
 
@@ -54,7 +56,7 @@ pub fn train(bytes: &[u8], page: usize, dictionary: &mut [u8]) -> usize {
     let mut counts = Counts::of(bytes, page);
     let pieces = bytes.chunks_exact(PIECE);
     let mut ranked: Vec<(u32, usize)> = pieces.clone().map(|piece| counts.worth(piece)).zip(0..).collect();
-    ranked.retain(|(worth, _)| *worth > 0);
+    ranked.retain(|(worth, _)| *worth >= LEAST);
     ramline_units::sort_by_key(&mut ranked, |(worth, at)| (std::cmp::Reverse(*worth), *at));
     let mut free = dictionary.len();
     for (before, at) in ranked {
