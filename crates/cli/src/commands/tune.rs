@@ -67,7 +67,7 @@ struct Asked {
     #[arg(long)]
     runtime_only: bool,
     /// A value of your own (vm.swappiness=60), with the same undo and guard
-    #[arg(long, value_name = "KEY=VALUE", value_parser = own_value)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = own_value, conflicts_with = "topics")]
     set: Vec<(String, i64)>,
     /// Watch for this long, for rates (10s, 500ms); 2 s when left out
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
