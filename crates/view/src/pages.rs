@@ -60,14 +60,14 @@ impl MeasuredPages {
 
     fn sheet_with(&self, verbose: bool) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.answer(Paint::Bold, &self.first_line());
+        sheet.answer(Paint::Bold, self.first_line());
         for warning in &self.warnings {
-            sheet.painted(Paint::Warn, &format!("{warning}."));
+            sheet.painted(Paint::Warn, format!("{warning}."));
         }
-        sheet.line(&self.sample());
+        sheet.line(self.sample());
         sheet.blank();
         sheet.table(tables::algorithms(&self.profile, &self.judged));
-        sheet.dim(&self.legend());
+        sheet.dim(self.legend());
         if let Some(pools) = tables::pools(&self.profile, &self.judged) {
             sheet.heading("The same pages on scratch zram devices");
             sheet.table(pools);
@@ -186,14 +186,14 @@ impl MeasuredPages {
 
     fn how(&self, sheet: &mut Sheet) {
         let (host, sampling) = (&self.profile.host, &self.profile.sampling);
-        sheet.line(&format!(
+        sheet.line(format!(
             "kernel {}, {} x {}, pages of {}",
             host.kernel,
             host.cpus,
             host.cpu,
             ramline_units::Bytes(host.page)
         ));
-        sheet.line(&format!(
+        sheet.line(format!(
             "seed {}; {} ended, {} of other users, {} left out, {} locked pages left out, {} pages gone before they were read",
             sampling.seed,
             number::things(sampling.ended, "process"),
@@ -204,9 +204,9 @@ impl MeasuredPages {
         ));
         for one in &self.profile.algorithms {
             let notes: String = one.notes.iter().map(|note| format!("; {note}")).collect();
-            sheet.point(&format!("  {}: ", one.algorithm), &format!("{}{notes}", one.code));
+            sheet.point(&format!("  {}: ", one.algorithm), format!("{}{notes}", one.code));
         }
-        sheet.line(&format!(
+        sheet.line(format!(
             "{} of wall-clock time, {} of CPU; the clock's cost is subtracted, durations during which another task had the CPU are left out",
             number::seconds(self.profile.took_s),
             number::seconds(self.profile.cpu_s)
