@@ -27,6 +27,7 @@ class Disk:
         options = ["--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
         seen = self.machine.debian("tune", *options, cut=cut, DO=do, **variables)
         if cut:
+            note(" ".join(seen.stdout.split())[-400:])
             check(f"the power is cut in: {do}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}")
         return seen
 

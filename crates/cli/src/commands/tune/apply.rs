@@ -17,10 +17,10 @@ pub struct How {
     #[arg(long)]
     pub dry_run: bool,
     /// Undo it after this time (10m) unless `ramline tune keep` is run before
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_wait)]
     pub revert_after: Option<Duration>,
     /// Watch for this long and undo it when tasks begin to wait for memory or are killed (0s: do not watch)
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse_or_none)]
     pub guard: Duration,
 }
 
