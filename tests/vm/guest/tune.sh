@@ -74,6 +74,8 @@ tmp_on_disk() {
 
 before() { listing before; }
 after() { listing after && step after-status ramline tune status --json && step history ramline tune history; }
+# What was seen so far comes home though the power goes.
+keep() { cp /out/* $kept/ && sync; }
 undone() { listing undone; }
 now() { facts now; }
 
