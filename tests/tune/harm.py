@@ -34,9 +34,11 @@ def guard(machine):
     check("the apply ends as rolled back", seen.status("hurt-apply") not in (0, None), seen.said("hurt-apply"))
     equal("the knob is as before", seen.text("hurt-after.out"), seen.text("hurt-before.out"))
     state(seen, "hurt-status", 1, "undone")
+    held = change(seen, "hurt-status", 1) or {}
+    note(f"{(held.get('changed_ms', 0) - held.get('applied_ms', 0)) / 1e3:.1f} s from its record to the end of its undo: {held.get('undone_why')}")
     samples = [tuple(float(word) for word in line.split()) for line in seen.text("hurt.samples").splitlines() if len(line.split()) == 3]
     bad = [sample for sample in samples if sample[2] == LEAST_FREE]
-    if not check("the change was in force while it was looked at", bad, samples[-5:]):
+    if not check("the change was in force while it was looked at", bad, f"{samples[-5:]} {seen.text('hurt.sampler')}"):
         return
     hurts = next((at for at, waited, _ in bad for at2, waited2, _ in bad if at2 - at >= 1 and (waited2 - waited) / 1e6 / (at2 - at) > HURTS), None)
     back = next((at for at, _, value in samples if at > bad[-1][0]), bad[-1][0])

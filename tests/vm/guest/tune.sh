@@ -152,8 +152,8 @@ hurt() {
     local load=$!
     sleep 20
     grep -E 'MemTotal|MemAvailable|SwapFree' /proc/meminfo >/out/hurt.meminfo
-    # It costs nothing while it waits, and starts no process.
-    perl -MTime::HiRes=time,sleep -e 'sub r { open(F, $_[0]); local $/; <F> } $| = 1; while (1) { r("/proc/pressure/memory") =~ /full.*total=(\d+)/; my $w = $1; printf "%.2f %d %d\n", time, $w, r("/proc/sys/vm/min_free_kbytes"); sleep 0.1 }' >/out/hurt.samples &
+    # It starts no process, and the image's perl has no module for times.
+    perl -e 'sub r { open(F, $_[0]) or die; local $/; my $text = <F>; close F; $text } $| = 1; while (1) { my ($up) = split / /, r("/proc/uptime"); my ($all) = r("/proc/pressure/memory") =~ /full.*total=(\d+)/; printf "%s %d %d\n", $up, $all, r("/proc/sys/vm/min_free_kbytes"); select undef, undef, undef, 0.1 }' >/out/hurt.samples 2>/out/hurt.sampler &
     local sampler=$!
     step hurt-before cat /proc/sys/vm/min_free_kbytes
     step hurt-apply ramline tune apply --set vm.min_free_kbytes="$LEAST_FREE" --yes --guard 60s --for 100ms

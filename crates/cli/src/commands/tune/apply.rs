@@ -74,10 +74,9 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }
-        return Err(Failure::rolled_back(format!(
-            "change {number} is undone: {harm}\n  try: ramline tune history"
-        ))
-        .into());
+        return Err(
+            Failure::rolled_back(format!("change {number} is undone: {harm}\n  try: ramline tune history")).into()
+        );
     }
     if let Some(after) = how.revert_after {
         stdio::tell(&format!(

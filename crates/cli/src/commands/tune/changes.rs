@@ -207,7 +207,8 @@ impl Undo {
         let waited = self.unless_kept.then(|| patient_lock(&root)).transpose()?;
         // What the guard or a person has undone meanwhile is no error of the timer's.
         let wanted = |change: &StandingChange| change.stands() && !change.confirmed;
-        if self.unless_kept && !all()?.0.iter().any(|change| Some(change.head.number) == self.number && wanted(change)) {
+        if self.unless_kept && !all()?.0.iter().any(|change| Some(change.head.number) == self.number && wanted(change))
+        {
             return Ok(exit::DONE);
         }
         let to = meant(self.number, "undo", StandingChange::stands)?;

@@ -39,8 +39,8 @@ pub fn read(reader: &Reader<'_>, out: &mut SetUp) {
     found.append(&mut out.others_set);
     out.others_set = found;
     let main = reader.config("/etc/tuned/tuned-main.conf").unwrap_or_default();
-    let said = main.lines().filter_map(|line| line.trim().strip_prefix("reapply_sysctl")?.trim().strip_prefix('='));
-    out.tuned_yields = said.last().is_none_or(|value| !["0", "false", "False"].contains(&value.trim()));
+    let mut said = main.lines().filter_map(|line| line.trim().strip_prefix("reapply_sysctl")?.trim().strip_prefix('='));
+    out.tuned_yields = said.next_back().is_none_or(|value| !["0", "false", "False"].contains(&value.trim()));
 }
 
 fn manager(reader: &Reader<'_>, name: &str, unit: &str) -> Option<Manager> {
