@@ -143,14 +143,14 @@ impl Run {
     ///
     /// # Errors
     /// `Refused` for another file; those of [`loopdev::attach`].
-    pub fn attach_loop(&mut self, file: &Path, options: loopdev::Options) -> Result<LoopDevice> {
+    pub fn attach_loop(&mut self, file: &Path) -> Result<LoopDevice> {
         let file = real("attach a loop device to", file)?;
         self.refuse_unless_made("attach a loop device to", &file)?;
         let root = self.root().clone();
         let existing = Some(loopdev::list(&root));
         let step = |number| Step::AttachLoop { file: file.clone(), number, existing: existing.clone() };
         self.perform_learning(step(None), || {
-            let device = loopdev::attach(&root, &file, options)?;
+            let device = loopdev::attach(&root, &file)?;
             let done = step(Some(device.number));
             Ok((device, done))
         })

@@ -138,8 +138,10 @@ fn remove_tree(path: &Path, id: Option<FileKey>, context: Context<'_>) -> Result
         Some(Err(reason)) => return Ok(Outcome::LeftAlone(reason)),
         Some(Ok(())) => {}
     }
-    if let Some(mounted) = mount::list(context.root)?.into_iter().find(|mounted| mounted.at.starts_with(path)) {
-        let at = mounted.at.display().to_string();
+    if let Some(mounted) =
+        mount::list(context.root)?.into_iter().find(|mounted| Path::new(&mounted.at).starts_with(path))
+    {
+        let at = mounted.at;
         return Err(KernelError::refused(tried, path, "something is mounted below it", at.clone())
             .hint(format!("umount {at} && ramline lab clean")));
     }
@@ -184,10 +186,10 @@ fn detach(root: &Root, file: &Path, existing: Option<&[u32]>) -> Result<Outcome>
 fn unmount(root: &Root, what: &Path, at: &Path, fs: &str) -> Result<Outcome> {
     match mount::at(root, at) {
         None => Ok(Outcome::AlreadyGone),
-        Some(mounted) if mounted.fs_type == fs && Path::new(&mounted.source) == what => {
+        Some(mounted) if mounted.fs == fs && Path::new(&mounted.source) == what => {
             mount::unmount(at).map(|()| Outcome::Removed)
         }
-        Some(other) => Ok(Outcome::LeftAlone(format!("{} of {} is mounted there now", other.fs_type, other.source))),
+        Some(other) => Ok(Outcome::LeftAlone(format!("{} of {} is mounted there now", other.fs, other.source))),
     }
 }
 

@@ -26,7 +26,7 @@ fn every_kind_of_step(run: &mut Run, dir: &Path) -> ramline_act::Result<()> {
     let image = run.make_image_file(&scratch.join("code.img"), Bytes::from_mib(8))?;
     run.mkfs_ext4(&image)?;
     let existing = loopdev::list(&root);
-    let device = run.attach_loop(&image, loopdev::Options::default())?;
+    let device = run.attach_loop(&image)?;
     std::fs::write(dir.join("made"), format!("{} {}", device.number, u32::from(!existing.contains(&device.number))))
         .ok();
     let read_ahead = ramline_kernel::write::read_knob(&device.read_ahead_knob()).unwrap_or_default();
@@ -43,7 +43,7 @@ fn every_kind_of_step(run: &mut Run, dir: &Path) -> ramline_act::Result<()> {
     let work = run.make_tree(&scratch.join("work"))?;
     std::fs::create_dir_all(work.join("files")).and_then(|()| std::fs::write(work.join("files/one"), "x")).ok();
     let whole = run.make_image_file(&scratch.join("whole.img"), Bytes::from_mib(16))?;
-    let whole = run.attach_loop(&whole, loopdev::Options::default())?;
+    let whole = run.attach_loop(&whole)?;
     run.mkfs_on_device(whole.node(), mount::Journalled::Ext4)?;
     let on_device = run.make_dir(&scratch.join("whole"))?;
     run.mount_device(whole.node(), &on_device, mount::Journalled::Ext4)?;
@@ -112,7 +112,7 @@ fn traces(dir: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let areas = swap::areas(&root).unwrap();
     found.extend(
-        areas.iter().filter(|area| area.path.starts_with(dir)).map(|area| format!("swap {}", area.path.display())),
+        areas.iter().filter(|area| Path::new(&area.path).starts_with(dir)).map(|area| format!("swap {}", area.path)),
     );
     if let Some((id, size)) = noted(dir, "zram") {
         let device = zram::Device::open(&root, u32::try_from(id).unwrap());
@@ -124,8 +124,8 @@ fn traces(dir: &Path) -> BTreeSet<String> {
     found.extend(
         mounts
             .iter()
-            .filter(|mounted| mounted.at.starts_with(dir))
-            .map(|mounted| format!("mount {}", mounted.at.display())),
+            .filter(|mounted| Path::new(&mounted.at).starts_with(dir))
+            .map(|mounted| format!("mount {}", mounted.at)),
     );
     for image in ["ramline-scratch/code.img", "ramline-scratch/whole.img"] {
         let attached = loopdev::attached_to(&root, &dir.join(image));

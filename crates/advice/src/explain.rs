@@ -44,8 +44,7 @@ pub use words::{also, closest_topics, slip, topic_named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::list;
-use crate::{Evidence, Inputs};
+use crate::prelude::*;
 
 /// A question answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -163,9 +163,4 @@ impl Change {
     pub(crate) fn sysctl(what: impl Into<String>, name: &str, new: impl Display, old: impl Display) -> Change {
         Change::by(what, [format!("sysctl -w vm.{name}={new}")], [format!("sysctl -w vm.{name}={old}")])
     }
-
-    /// Another value in a file; its name is a word of a shell command.
-    pub(crate) fn echo(what: impl Into<String>, file: &str, new: impl Display, old: impl Display) -> Change {
-        Change::by(what, [format!("echo {new} > {file}")], [format!("echo {old} > {file}")])
-    }
 }

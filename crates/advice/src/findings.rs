@@ -34,8 +34,7 @@ use std::cmp::Reverse;
 
 pub use needs::{NotLooked, not_looked};
 
-use crate::text;
-use crate::{Finding, Inputs, Rule};
+use crate::{Finding, Inputs, Rule, text};
 
 /// Every rule. [`findings`] asks them in this order.
 pub const RULES: &[Rule] = &[

@@ -5,22 +5,18 @@
 use std::collections::BTreeMap;
 
 use ramline_evidence::{
-    IntervalKind, LatencyStats, Measurement, RunRecord, SwapKind, TierMeasurement, TierReport, Verdict, study,
+    IntervalKind, LatencyStats, Measurement, SwapKind, TierMeasurement, TierReport, Verdict, study,
 };
 use ramline_model::costs::file_tier;
-use ramline_model::pressure;
 use ramline_model::tmpfs::Model;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
 use ramline_snapshot::pressure::Stall;
-use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zram::ZramDevice;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos, checked_sum};
+use ramline_units::checked_sum;
 
-use crate::text::{evidence, nanos_of};
-use crate::{Confidence, Evidence, Inputs};
+use crate::prelude::*;
 
 /// The swap areas, the one used first in front; `None` when /proc/swaps was not seen.
 pub(crate) fn areas(snapshot: &Snapshot) -> Option<Vec<&SwapArea>> {

@@ -5,6 +5,7 @@
 //!
 //! Worked example: swap on zram, files on a disk that takes 80 us, a swap-in 20 us: r is 4, and vm.swappiness 60 becomes 160.
 
+mod ask;
 mod desk;
 mod line;
 mod need;
@@ -14,25 +15,13 @@ mod tmp;
 mod vm;
 mod zram;
 
-use ramline_plan::{Goal, Plan, Topic};
+use ramline_plan::{Plan, Topic};
 use ramline_snapshot::setup::{Etc, SetUp};
 use ramline_snapshot::{Snapshot, Wanted};
 
 use crate::Inputs;
+pub use ask::Ask;
 use desk::Desk;
-
-/// What is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ask {
-    /// What it is about; all where it is empty.
-    pub topics: Vec<Topic>,
-    /// What it is for.
-    pub goal: Goal,
-    /// Nothing of it is to stay after a reboot.
-    pub runtime_only: bool,
-    /// Values the reader has chosen: `vm.swappiness` 200. With them, only topics that are named are planned besides.
-    pub own: Vec<(String, i64)>,
-}
 
 /// The sections a plan of these topics looks at; of all where there are none.
 #[must_use]
@@ -58,8 +47,8 @@ pub fn wanted(topics: &[Topic]) -> Wanted {
     }
 }
 
-/// All topics, in the order in which they are planned: what is swapped to decides how much.
-const TOPICS: [Topic; 4] = [Topic::Zram, Topic::Swap, Topic::Vm, Topic::Tmp];
+/// All topics, in the order in which they are planned: a disk area is below zram, and what is swapped to decides how much.
+const TOPICS: [Topic; 4] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp];
 
 /// Plans.
 #[must_use]
@@ -95,6 +84,9 @@ fn obstacles(snapshot: &Snapshot, set_up: &SetUp, ask: &Ask) -> Vec<String> {
         Etc::ReadOnly if !ask.runtime_only => out.push(format!("/etc is read-only; {lasts}")),
         Etc::Managed(by) if !ask.runtime_only => {
             out.push(format!("files in /etc are made by {by} from its own description: set it there; {lasts}"));
+        }
+        Etc::NotSeen if !ask.runtime_only => {
+            out.push("how this system is set up was not seen: plan on the machine itself".to_owned());
         }
         _ => {}
     }

@@ -1,5 +1,10 @@
 //! What rules and topics are written with.
 
+pub(crate) use ramline_evidence::RunRecord;
+pub(crate) use ramline_model::pressure::REFAULTS_PER_S;
+pub(crate) use ramline_model::{balance, pressure, tmpfs, watermarks};
+pub(crate) use ramline_snapshot::processes::Process;
+pub(crate) use ramline_snapshot::swaps::SwapArea;
 pub(crate) use ramline_snapshot::{Snapshot, Wanted, Window};
 pub(crate) use ramline_units::{Bytes, Limit, Nanos, Pages};
 

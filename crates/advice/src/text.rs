@@ -5,9 +5,7 @@
 
 use std::fmt::Display;
 
-use ramline_units::{Bytes, Nanos};
-
-use crate::Evidence;
+use crate::prelude::*;
 
 /// One line of evidence.
 pub(crate) fn evidence(what: &str, value: impl Display, source: impl Into<String>) -> Evidence {

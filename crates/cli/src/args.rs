@@ -1,11 +1,10 @@
 //! The command line. Help, man pages and completions follow from this one table.
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use crate::commands;
-use crate::exit;
-use crate::output::Format;
-use crate::source::{ANYWHERE, Source};
+use crate::prelude::*;
+use crate::source::ANYWHERE;
 use crate::terminal::Colour;
 
 /// Shows where memory is, measures what every tier costs, proves what another setting would do

@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use anyhow::Result;
-use ramline_kernel::stdio;
+use crate::prelude::*;
 
 /// True when the reader agreed, by `--prove` or by answering.
 ///

@@ -88,7 +88,22 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline explain ledger.leftover", "a number of a screen or a report"),
         ],
     ),
-    ("measure", &[("sudo ramline measure tiers", "what each tier costs on this machine")]),
+    (
+        "measure",
+        &[
+            ("sudo ramline measure tiers", "what each tier costs on this machine"),
+            ("sudo ramline measure pages", "what this machine's own pages compress to, and how fast"),
+        ],
+    ),
+    (
+        "measure pages",
+        &[
+            ("sudo ramline measure pages --prove", "all processes, and the kernel's zram beside the libraries"),
+            ("ramline measure pages --pid 4711 --algorithms lz4,zstd:3", "one process of yours"),
+            ("sudo ramline measure pages --profile web.json", "kept without contents, for another host"),
+            ("ramline measure pages --from web.json", "shown there"),
+        ],
+    ),
     (
         "measure tiers",
         &[

@@ -1,11 +1,10 @@
 //! Exit codes, documented in `ramline --help`.
 
-use std::process::ExitCode;
-
-use ramline_act::ActError;
-use ramline_kernel::{Cause, KernelError};
+use ramline_measure::pages::PagesError;
 use ramline_measure::tiers::TiersError;
 use ramline_sandbox::LabError;
+
+use crate::prelude::*;
 
 /// Done. Findings do not change it, unless `--exit-code` was given.
 pub const DONE: u8 = 0;
@@ -78,6 +77,13 @@ pub fn of(error: &anyhow::Error) -> ExitCode {
         }
         if let Some(TiersError::Interrupted) = cause.downcast_ref::<TiersError>() {
             return Some(ROLLED_BACK);
+        }
+        match cause.downcast_ref::<PagesError>() {
+            Some(PagesError::Act(error)) => return Some(of_act(error)),
+            Some(PagesError::Interrupted) => return Some(ROLLED_BACK),
+            Some(PagesError::Algorithm { .. }) => return Some(USAGE),
+            Some(PagesError::Nothing { .. }) => return Some(PRIVILEGE),
+            Some(PagesError::Kernel(_) | PagesError::NotLive(_)) | None => {}
         }
         if let Some(error) = cause.downcast_ref::<ActError>() {
             return Some(of_act(error));

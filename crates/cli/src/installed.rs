@@ -5,13 +5,13 @@
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
-use ramline_kernel::{place, process};
+use ramline_kernel::place;
 use ramline_model::translate::{Installed, PROGRAMS, Program, version_in};
+
+use crate::prelude::*;
 
 /// All of them together may take so long.
 const PATIENCE: Duration = Duration::from_millis(300);

@@ -4,14 +4,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::Duration;
 
-use anyhow::{Result, ensure};
-use ramline_gather::Walking;
-use ramline_snapshot::{Snapshot, Wanted};
-
-use crate::exit::Failure;
-use crate::source::Source;
+use crate::prelude::*;
 
 /// A source that is looked at, with what was seen last.
 #[derive(Debug)]

@@ -3,14 +3,10 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::{KernelError, stdio};
 use ramline_units::{escape_json, printable};
-use ramline_view::text::{Style, plain};
-use ramline_view::{Screen, Versioned};
-use serde::Serialize;
+use ramline_view::text::plain;
 
+use crate::prelude::*;
 use crate::terminal;
 pub use crate::terminal::style;
 

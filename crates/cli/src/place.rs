@@ -1,11 +1,8 @@
 //! Files that a command writes, refused before any work where they cannot be.
 
-use std::path::Path;
-
-use anyhow::Result;
 use ramline_kernel::output::{Format, Output};
 
-use crate::exit::Failure;
+use crate::prelude::*;
 
 /// A report, a snapshot or anything else that is one JSON object.
 pub const JSON: Format = Format { begins: b"{\"", mode: 0o644 };

@@ -3,20 +3,17 @@
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use ramline_evidence::{RunRecord, Sample};
 use ramline_kernel::worker;
-use ramline_pagecache::SoFar;
 use ramline_sandbox::progress::{Pace, Progress};
-use ramline_view::cache;
 use ramline_view::screen::{self, Live};
-use ramline_view::text::{Style, plain};
+use ramline_view::text::plain;
 
-use crate::output;
+use crate::prelude::*;
 use crate::terminal::{can_draw_progress, is_plain};
 
 /// The room the spinner and the clock take.

@@ -2,18 +2,15 @@
 //!
 //! Kept beside the journal. What it is not: needed by anything; where it cannot be written or read, nothing is known.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use ramline_act::StateDir;
 use ramline_evidence::TierReport;
 use ramline_kernel::output::{Format, Output};
-use ramline_kernel::{Root, input, process};
 use ramline_view::text::number;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::source::Source;
-use crate::state;
+use crate::prelude::*;
 
 const FILE: &str = "tiers.json";
 

@@ -1,15 +1,8 @@
 //! Where the data comes from: this machine, a captured tree (`--root`), or a file of `ramline snapshot`.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use ramline_gather::gather_walking;
 
-use anyhow::Result;
-use clap::Args;
-use ramline_gather::{Walking, gather_walking};
-use ramline_kernel::{Root, input};
-use ramline_snapshot::{Snapshot, Wanted};
-
-use crate::exit::Failure;
+use crate::prelude::*;
 
 /// Options that are the same for all commands stand last in their help.
 pub const ANYWHERE: &str = "For every command";

@@ -1,12 +1,9 @@
 //! Where ramline keeps its journal and its records, and what earlier runs left behind.
 
-use std::path::{Path, PathBuf};
+use anyhow::Context;
+use ramline_act::{leftovers, one_line};
 
-use anyhow::{Context, Result};
-use ramline_act::{RunLock, StateDir, leftovers, one_line};
-use ramline_kernel::{Root, process};
-
-use crate::source::Source;
+use crate::prelude::*;
 
 /// The state directory: `RAMLINE_STATE_DIR`, or the usual place of this user.
 ///

@@ -7,15 +7,9 @@
 //! Worked example: of a screen of 30 lines on a terminal of 24, the first 21 are drawn, below a line with the time and above one that
 //! says that there are more. The last line stays empty, for the cursor.
 
-use std::ffi::OsString;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
-use ramline_kernel::signals;
-
-use crate::duration;
-use crate::exit;
-use crate::output::{self, Shown};
+use crate::prelude::*;
 use crate::terminal;
 
 /// A signal is seen after so long.

@@ -2,11 +2,9 @@
 //!
 //! What it is not: a filter. Of several processes with one name none is guessed: they are listed.
 
-use anyhow::Result;
 use ramline_gather::processes::{self, Named};
-use ramline_kernel::Root;
 
-use crate::exit::Failure;
+use crate::prelude::*;
 
 /// So many are listed.
 const LISTED: usize = 20;

@@ -2,11 +2,10 @@
 //!
 //! The record's `detail`, and what follows from it.
 
-use ramline_units::{Bytes, Nanos, SignedBytes};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::SignedBytes;
 
 use crate::free::FreeGauges;
+use crate::prelude::*;
 
 /// A kind of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

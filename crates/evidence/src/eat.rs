@@ -2,11 +2,8 @@
 //!
 //! The record's `detail`, and the conclusions that are functions of it. Claims between arms are the table's.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::free::FreeGauges;
+use crate::prelude::*;
 
 /// From here on swap in use is a decision of the kernel and not the noise of counters kept per processor.
 pub const SWAPPING_FROM: Bytes = Bytes::from_mib(1);

@@ -13,9 +13,7 @@
 //! assert_eq!(seen.new_layout()[1].bytes, mib(350)); // used, since procps 4.0.1: total - available
 //! ```
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// What `free` computes its columns from. Gauges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

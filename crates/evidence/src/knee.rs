@@ -15,13 +15,8 @@
 //! assert_eq!(Knee::of(&[], asked).next(), Some(Bytes::from_mib(100)));
 //! ```
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::measurement::Measurement;
-use crate::record::{RunRecord, Verdict};
-use crate::study;
+use crate::prelude::*;
+use crate::record::Verdict;
 
 /// The arm without a limit.
 pub const UNLIMITED: &str = "unlimited";

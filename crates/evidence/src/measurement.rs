@@ -10,11 +10,7 @@
 
 use std::fmt;
 
-use ramline_units::Nanos;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::study;
+use crate::prelude::*;
 
 /// From `low` to `high`, both included, in the unit of the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

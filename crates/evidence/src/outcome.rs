@@ -3,11 +3,8 @@
 //! The sentences are made in `view`. Worked example: of three settings the one whose time per round is furthest
 //! from that of the first, claimed differences before others.
 
-use ramline_units::Bytes;
-
-use crate::record::RunRecord;
+use crate::prelude::*;
 use crate::series::{ArmResult, FigureResult, SeriesTable};
-use crate::study::Comparison;
 use crate::versus::{FIRST, SECOND};
 
 /// One setting against the one it is compared with, in one figure.

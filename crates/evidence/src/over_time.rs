@@ -15,12 +15,10 @@ mod memory;
 
 pub use memory::{HeldMemory, MemoryPart, limit, stacked};
 
-use ramline_units::{Nanos, growth};
+use ramline_units::growth;
 
-use crate::record::RunRecord;
-use crate::sample::Sample;
+use crate::prelude::*;
 use crate::series::ArmResult;
-use crate::study;
 
 /// Points kept of a run.
 const MOST: usize = 90;

@@ -12,11 +12,7 @@
 
 mod layer;
 
-use std::collections::BTreeMap;
-
-use ramline_units::Nanos;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 pub use layer::Layer;
 

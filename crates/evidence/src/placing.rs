@@ -16,10 +16,10 @@
 
 use ramline_units::saturating_sum;
 
-use crate::measurement::Measurement;
-use crate::record::{Better, RunOutcome, RunRecord};
+use crate::prelude::*;
+use crate::record::{Better, RunOutcome};
 use crate::series::{ArmResult, FigureResult, SeriesTable, in_order};
-use crate::study::{self, Comparison, LEAST_FOR_INTERVAL};
+use crate::study::LEAST_FOR_INTERVAL;
 
 /// The word for a run that came to its end.
 const COMPLETED: &str = RunOutcome::Completed.word();

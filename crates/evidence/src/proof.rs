@@ -15,13 +15,9 @@
 
 mod made;
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 pub use made::timeline;
 
-use crate::measurement::Measurement;
+use crate::prelude::*;
 use crate::record::{RunMachine, RunOutcome, SwapKind};
 
 /// One point of a run's progress.

@@ -11,13 +11,9 @@
 //! # Ok::<(), String>(())
 //! ```
 
-use std::collections::BTreeMap;
+use ramline_units::growth;
 
-use ramline_units::{Bytes, Nanos, growth};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::sample::Sample;
+use crate::prelude::*;
 
 /// The newest format this version writes and the newest it reads.
 pub const FORMAT: u32 = 1;

@@ -2,9 +2,7 @@
 //!
 //! It holds what `free`, `top` and the group's files show of one run.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Where the workload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -16,17 +16,10 @@
 //! assert!(warm.claimed);
 //! ```
 
-use std::collections::BTreeMap;
-
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::even;
-use crate::measurement::Measurement;
 use crate::outcome::no_pressure;
-use crate::record::{Better, Figure, RunMachine, RunRecord, Verdict};
-use crate::study::{self, Comparison};
+use crate::prelude::*;
+use crate::record::{Better, Figure, RunMachine, Verdict};
 
 /// All arms of one series.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

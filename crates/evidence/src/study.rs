@@ -22,10 +22,8 @@
 //! assert_eq!(compared.sentence(), sentence);
 //! ```
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::measurement::{Interval, IntervalKind, Measurement};
+use crate::measurement::{Interval, IntervalKind};
+use crate::prelude::*;
 use crate::rng::SplitMix64;
 
 /// The smallest n for which an interval is given; see the module's head.

@@ -18,10 +18,8 @@
 //! assert_eq!(report.multiple_of_ram("disk"), Some(800.0));
 //! ```
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::{LatencyStats, Measurement, study};
+use crate::prelude::*;
+use crate::{LatencyStats, Measurement};
 
 /// The `tier` of main memory, which the others are compared with.
 pub const RAM: &str = "ram";
@@ -81,13 +79,7 @@ impl TierReport {
         (ram > 0.0).then(|| p50(id)).flatten().map(|other| other / ram)
     }
 
-    /// The tier that takes longest, by its label, in multiples of RAM; `None` where nothing is slower than RAM.
-    #[must_use]
-    pub fn slowest(&self) -> Option<(&str, f64)> {
-        self.slowest_tier().map(|(tier, multiple)| (tier.label.as_str(), multiple))
-    }
-
-    /// The same with all that was measured of it.
+    /// The tier that takes longest, in multiples of RAM; `None` where nothing is slower than RAM.
     #[must_use]
     pub fn slowest_tier(&self) -> Option<(&TierMeasurement, f64)> {
         let multiples = self.tiers.iter().filter_map(|tier| Some((tier, self.multiple_of_ram(&tier.tier)?)));
@@ -181,7 +173,8 @@ mod tests {
             ..TierReport::default()
         };
         let three = report(&[("ram", 100), ("disk", 80_000), ("tmpfs", 200)]);
-        assert_eq!(three.slowest(), Some(("label of disk", 800.0)));
+        let slowest = three.slowest_tier().map(|(tier, multiple)| (tier.label.as_str(), multiple));
+        assert_eq!(slowest, Some(("label of disk", 800.0)));
         assert_eq!(report(&[("ram", 100), ("tmpfs", 90)]).slowest_tier(), None);
     }
 

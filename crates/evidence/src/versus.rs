@@ -15,14 +15,8 @@
 //! assert!(versus.arms[0].figures[0].claimed);
 //! ```
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::measurement::Measurement;
-use crate::record::RunRecord;
+use crate::prelude::*;
 use crate::series::{ArmResult, SeriesTable, in_order};
-use crate::study::{self, Comparison};
 
 /// Two series.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

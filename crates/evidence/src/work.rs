@@ -10,9 +10,8 @@
 //! assert_eq!((work::figures(&run)[0].name.as_str(), work::figures(&run)[0].value), (work::TIME, 1.5));
 //! ```
 
-use ramline_units::Bytes;
-
-use crate::record::{Better, Figure, RunRecord};
+use crate::prelude::*;
+use crate::record::{Better, Figure};
 
 /// Seconds that a round took.
 pub const TIME: &str = "time per round";

@@ -7,10 +7,9 @@
 //! println!("{} CPUs, {}", hardware.cpus, hardware.cpu_model);
 //! ```
 
-use ramline_kernel::Root;
-use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::write::read_knob;
-use ramline_units::Bytes;
+
+use crate::prelude::*;
 
 /// What was found; unknown things are `None` or "unknown".
 #[derive(Debug, Clone, PartialEq, Eq)]

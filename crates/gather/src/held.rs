@@ -4,20 +4,15 @@
 //! answers for (NFS, FUSE) is not looked at, because a server that is gone never answers. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is known by its open descriptors only.
 
-use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{FileKey, Root, loopdev, mount};
+use ramline_kernel::{FileKey, loopdev, mount};
 use ramline_snapshot::processes::cgroup_path;
 
 use crate::mappers::name_of;
 use crate::mapping::Mapping;
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// Who holds files.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 //! | [`processes`] | one cheap pass over all processes, walks of page tables within a budget, command lines by name |
 //! | [`maps`] | address ranges of processes, every file behind them once, and what of it is in RAM |
 //! | [`mappers`], [`held`] | who maps files; who holds which file, with a name or without |
+//! | [`pages`] | anonymous pages of processes: where they are, and a few of them themselves |
 //! | [`naming`] | names for what records call by numbers: files, tasks, disks |
 //! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |
 //!
@@ -25,6 +26,8 @@ pub mod mappers;
 mod mapping;
 pub mod maps;
 pub mod naming;
+pub mod pages;
+mod prelude;
 mod proc_dir;
 pub mod processes;
 pub mod quiet;

@@ -3,15 +3,11 @@
 //! Without root other users' processes are not seen. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is matched by inode and path.
 
-use std::collections::HashMap;
-use std::path::Path;
-
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{FileKey, Root};
+use ramline_kernel::FileKey;
 use rustix::fs::{OFlags, major};
 
 use crate::mapping::Mapping;
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// A process that maps a file, or has it open.
 #[derive(Debug, Clone, PartialEq, Eq)]

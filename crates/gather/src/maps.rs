@@ -21,17 +21,14 @@ mod files;
 mod scan;
 mod tables;
 
-use std::time::Duration;
-
-use ramline_kernel::{Cause, KernelError, Result, Root};
+use ramline_kernel::{Cause, KernelError, Result};
 use ramline_snapshot::maps::{Maps, Missed};
-use ramline_units::Nanos;
 
 pub use alike::build_id;
 use clock::Clock;
 use scan::{NotSeen, Scan};
 
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// Whose mappings.
 #[derive(Debug, Clone, PartialEq, Eq)]

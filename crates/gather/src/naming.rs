@@ -10,14 +10,12 @@
 //! assert_eq!((task.pid, task.kernel), (std::process::id(), false));
 //! ```
 
-use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{Root, handle, mount};
+use ramline_kernel::{handle, mount};
+
+use crate::prelude::*;
 
 /// Who a task belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //! mistaken for the old process.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
-use ramline_kernel::Root;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
+
+use crate::prelude::*;
 
 /// No file of a process that we read is larger; `smaps` of a process with 65,530 mappings has about 45 MiB.
 const LARGEST: usize = 64 << 20;

@@ -17,13 +17,11 @@ mod walk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::proc_dir::ProcDir;
+use crate::prelude::*;
 pub use named::{Named, command_line, named};
 use one::Names;
 pub use one::{Captured, Depth};
 pub use plan::LARGEST_WALK;
-use ramline_kernel::Root;
-use ramline_snapshot::processes::{Process, Processes};
 pub use swapped::place_swapped;
 pub use walk::{deep, within};
 

@@ -11,13 +11,11 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::time::{Duration, Instant};
-
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{KernelError, Result, Root};
+use ramline_kernel::{KernelError, Result};
 use ramline_snapshot::Wanted;
 use ramline_units::growth;
 
+use crate::prelude::*;
 use crate::sections::gather;
 
 /// What was seen.

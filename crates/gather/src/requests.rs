@@ -13,11 +13,11 @@
 //! }
 //! ```
 
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::FileTypeExt;
 
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{Root, place};
+use ramline_kernel::place;
+
+use crate::prelude::*;
 
 /// Name of the whole disk a block device is part of, or a file or directory is on.
 #[must_use]

@@ -20,11 +20,10 @@ mod set_up;
 mod shmem;
 mod zram;
 
+use ramline_kernel::Result;
 use ramline_kernel::output::Tree;
-use ramline_kernel::{Result, Root};
 use ramline_snapshot::buddyinfo::Buddyinfo;
 use ramline_snapshot::evictors::Evictors;
-use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::slab::Slab;
 use ramline_snapshot::switches::{LruGen, Thp, ThpSize, bracketed};
@@ -33,13 +32,15 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::zfs::Arc;
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::zswap::Zswap;
-use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
+use ramline_snapshot::{Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
 pub use meta::Meta;
 pub use processes::Walking;
 use reader::Reader;
 pub use set_up::set_up;
+
+use crate::prelude::*;
 
 /// Reads the wanted sections. Never fails: what cannot be seen says so in its section.
 #[must_use]

@@ -10,15 +10,11 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 
-use ramline_units::Bytes;
-
-use crate::error::{KernelError, Result};
 use crate::map::{Map, Sharing};
+use crate::prelude::*;
 use crate::sys::size_of_target;
 
 /// A buffer aligned to a page, as direct I/O needs it.

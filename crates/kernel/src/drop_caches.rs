@@ -8,10 +8,8 @@
 //! assert_eq!(Level::of(4), None); // 4 would only keep the kernel from logging it
 //! ```
 
-use std::path::PathBuf;
-
-use crate::write::{vm_setting, write_knob};
-use crate::{Result, Root};
+use crate::prelude::*;
+use crate::write::vm_setting;
 
 /// What is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,14 +10,14 @@
 //! assert!(error.to_string().starts_with("cannot open /dev/zram1: permission denied"));
 //! ```
 
-use std::fmt;
-use std::io;
-use std::path::Path;
+use std::{fmt, io};
 
 use ramline_units::escape;
 
+use crate::prelude::*;
+
 /// What every function of this crate returns.
-pub type Result<T> = std::result::Result<T, KernelError>;
+pub type Result<T, E = KernelError> = std::result::Result<T, E>;
 
 /// Why the kernel (or we ourselves) did not do it.
 #[derive(Debug)]

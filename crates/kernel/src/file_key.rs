@@ -1,11 +1,10 @@
 //! A file by device and inode: a name can come to mean another file.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::path::Path;
 
-use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 use crate::process::{Usage, wait_for};
 
 /// A copy that does its work. Dropping it kills and reaps it.

@@ -8,15 +8,10 @@
 //! assert!(ramline_kernel::guest::mount_basics().is_err(), "this is no guest");
 //! ```
 
-use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
-
 use rustix::mm::{MlockAllFlags, mlockall};
 
-use crate::kernel_file::read_text;
-use crate::mount;
-use crate::write::{Change, read_knob, write_knob};
-use crate::{KernelError, Result, Root, Tried};
+use crate::prelude::*;
+use crate::write::read_knob;
 
 /// True when this is the first process of the machine (or of a pid namespace).
 #[must_use]

@@ -2,10 +2,7 @@
 
 #![expect(unsafe_code, reason = "open_by_handle_at")]
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
-
+use crate::prelude::*;
 use crate::sys::new_fd;
 
 #[repr(C)]

@@ -15,16 +15,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
 
-use ramline_units::Bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
+use rustix::fs::{CWD, FileType, Mode, fstat};
 
-use crate::error::{KernelError, Result, Tried};
+use crate::prelude::*;
 
 /// A document of ours (a snapshot, a report, a captured `meta.json`) is never larger: one of 10,000 processes has about 10 MiB.
 pub const DOCUMENT: u64 = 64 << 20;

@@ -6,13 +6,11 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode};
 
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 
 /// No file of the kernel that is read whole is larger.
 const LARGEST: u64 = 32 << 20;
@@ -34,9 +32,8 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`].
 pub fn read_text(path: &Path) -> Result<String> {
-    let failed = |error| KernelError::io("read", path, error);
     let mut bytes = Vec::new();
-    open(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
+    open(path).tried("read", path)?.take(LARGEST).read_to_end(&mut bytes).tried("read", path)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

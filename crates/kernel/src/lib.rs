@@ -1,5 +1,6 @@
 //! How the machine is touched.
 
+pub mod arena;
 pub mod cgroup;
 pub mod code;
 pub mod direct;
@@ -19,8 +20,10 @@ pub mod meminfo;
 pub mod mount;
 pub mod opened;
 pub mod output;
+pub mod pagemap;
 pub mod pin;
 pub mod place;
+mod prelude;
 pub mod process;
 pub mod quota;
 pub mod residency;
@@ -28,6 +31,7 @@ pub mod root;
 pub mod scratch;
 pub mod service;
 pub mod signals;
+pub mod stalls;
 pub mod stdio;
 pub mod stream;
 pub mod swap;

@@ -6,7 +6,7 @@
 //! ```no_run
 //! use ramline_kernel::{Root, loopdev};
 //! let root = Root::live();
-//! let device = loopdev::attach(&root, "/var/tmp/ramline-1/code.img".as_ref(), loopdev::Options::default())?;
+//! let device = loopdev::attach(&root, "/var/tmp/ramline-1/code.img".as_ref())?;
 //! ramline_kernel::write::write_knob(&device.read_ahead_knob(), "128")?;
 //! device.detach()?;
 //! # Ok::<(), ramline_kernel::KernelError>(())
@@ -14,15 +14,8 @@
 
 #![expect(unsafe_code, reason = "LOOP_CONFIGURE takes a struct")]
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use crate::kernel_file::{read_text, read_u64};
+use crate::prelude::*;
 use crate::sys::{ioctl_int, ioctl_with, retry_busy};
-use crate::{KernelError, Result, Root, Tried};
 use ramline_snapshot::swaps::unescape_octal;
 
 // linux/loop.h
@@ -57,21 +50,8 @@ struct LoopConfig {
     reserved: [u64; 8],
 }
 
-/// How a file is attached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// Go past the page cache of the backing file; where the file system cannot, the kernel falls back and
-    /// [`LoopDevice::direct_io`] says so.
-    pub direct_io: bool,
-    /// Logical block size in bytes; when the kernel refuses it, 512 is used.
-    pub block_size: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { direct_io: true, block_size: 4096 }
-    }
-}
+/// Logical block size in bytes; when the kernel refuses it, 512 is used.
+const BLOCK_SIZE: u32 = 4096;
 
 /// An attached loop device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,12 +63,13 @@ pub struct LoopDevice {
     control: PathBuf,
 }
 
-/// Attaches `file` to a free loop device. When none is free the kernel makes one, which stays: compare [`list`] before, and
+/// Attaches `file` to a free loop device that goes past the page cache of `file`; where the file system cannot, the kernel falls back and
+/// [`LoopDevice::direct_io`] says so. When none is free the kernel makes one, which stays: compare [`list`] before, and
 /// [`LoopDevice::remove`] it in the end.
 ///
 /// # Errors
 /// `Absent` without the loop driver, `Denied` when not root, EBUSY when others take every device we are offered.
-pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> {
+pub fn attach(root: &Root, file: &Path) -> Result<LoopDevice> {
     const TRIES: u32 = 16;
     let tried = "attach a loop device to";
     let backing = open_options().custom_flags(libc::O_NOFOLLOW).open(file).tried(tried, file)?;
@@ -101,7 +82,7 @@ pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> 
         let number = u32::try_from(free).map_err(|_| KernelError::malformed(find, &path, &free.to_string()))?;
         let device = LoopDevice::open(root, number);
         let node = open_options().open(&device.node).tried("open", &device.node)?;
-        match configure(&node, &backing, file, options) {
+        match configure(&node, &backing, file) {
             Ok(()) => return Ok(device),
             // Between the question and the answer another process took it: ask again.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = Some(error),
@@ -118,12 +99,12 @@ fn open_options() -> OpenOptions {
     options
 }
 
-fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
-    for block_size in [options.block_size, 0] {
+fn configure(node: &File, backing: &File, path: &Path) -> std::io::Result<()> {
+    for block_size in [BLOCK_SIZE, 0] {
         let mut config = LoopConfig {
             fd: u32::try_from(backing.as_raw_fd()).unwrap_or_default(),
             block_size,
-            info: info(path, options),
+            info: info(path),
             reserved: [0; 8],
         };
         // SAFETY: LOOP_CONFIGURE (Linux 5.8) takes a struct loop_config; LoopConfig mirrors linux/loop.h.
@@ -131,7 +112,7 @@ fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std:
             Ok(_) => return Ok(()),
             Err(error) => match error.raw_os_error() {
                 Some(libc::EINVAL) if block_size != 0 => {}
-                Some(libc::EINVAL | libc::ENOTTY) => return configure_before_5_8(node, backing, path, options),
+                Some(libc::EINVAL | libc::ENOTTY) => return configure_before_5_8(node, backing, path),
                 _ => return Err(error),
             },
         }
@@ -140,10 +121,10 @@ fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std:
 }
 
 /// The three calls that LOOP_CONFIGURE replaced.
-fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
+fn configure_before_5_8(node: &File, backing: &File, path: &Path) -> std::io::Result<()> {
     let fd = libc::c_ulong::try_from(backing.as_raw_fd()).unwrap_or_default();
     ioctl_int(node, LOOP_SET_FD, fd)?;
-    let mut status = info(path, options);
+    let mut status = info(path);
     // Not changed through LOOP_SET_STATUS64.
     status.lo_flags = 0;
     // SAFETY: LOOP_SET_STATUS64 takes a struct loop_info64; LoopInfo64 mirrors linux/loop.h.
@@ -153,17 +134,14 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
         return Err(error);
     }
     // Both are wishes: the device works without, and the caller reads back what it got.
-    drop(ioctl_int(node, LOOP_SET_BLOCK_SIZE, libc::c_ulong::from(options.block_size)));
-    if options.direct_io {
-        drop(ioctl_int(node, LOOP_SET_DIRECT_IO, 1));
-    }
+    drop(ioctl_int(node, LOOP_SET_BLOCK_SIZE, libc::c_ulong::from(BLOCK_SIZE)));
+    drop(ioctl_int(node, LOOP_SET_DIRECT_IO, 1));
     Ok(())
 }
 
-fn info(path: &Path, options: Options) -> LoopInfo64 {
+fn info(path: &Path) -> LoopInfo64 {
     use std::os::unix::ffi::OsStrExt;
-    let lo_flags = if options.direct_io { LO_FLAGS_DIRECT_IO } else { 0 };
-    let mut info = LoopInfo64 { lo_flags, ..LoopInfo64::default() };
+    let mut info = LoopInfo64 { lo_flags: LO_FLAGS_DIRECT_IO, ..LoopInfo64::default() };
     // The last byte stays NUL.
     for (to, from) in info.lo_file_name.as_flattened_mut().iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
         *to = *from;
@@ -301,12 +279,11 @@ mod tests {
         let backing = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let control = File::open("/dev/loop-control").unwrap();
         let before = list(&root);
-        let options = Options::default();
         let device = loop {
             let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).unwrap();
             let device = LoopDevice::open(&root, u32::try_from(free).unwrap());
             let node = OpenOptions::new().read(true).write(true).open(device.node()).unwrap();
-            match configure_before_5_8(&node, &backing, &path, options) {
+            match configure_before_5_8(&node, &backing, &path) {
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
                     ramline_testkit::repeated("LOOP_SET_FD", "the free device was taken by another");
                 }

@@ -13,17 +13,12 @@
 
 #![expect(unsafe_code, reason = "mmap and access through its pointer")]
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::Path;
-
-use ramline_units::Bytes;
 
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mlock, mmap, mmap_anonymous, msync, munmap};
 
-use crate::error::{KernelError, Result, Tried};
-use crate::sys::{check, size_of_target};
+use crate::prelude::*;
+use crate::sys::size_of_target;
 
 /// Private pages are anonymous memory; shared anonymous pages are shmem, which the kernel treats like tmpfs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +39,14 @@ pub enum Advice {
     HugePages = libc::MADV_HUGEPAGE,
     /// No read-ahead around faults.
     Random = libc::MADV_RANDOM,
+    /// Reclaim now (Linux 5.4).
+    PageOut = libc::MADV_PAGEOUT,
     /// Drop the pages: private anonymous ones read as zeros afterwards.
     DontNeed = libc::MADV_DONTNEED,
+    /// Leave the pages out of core dumps.
+    DontDump = libc::MADV_DONTDUMP,
+    /// A child does not get the pages.
+    DontFork = libc::MADV_DONTFORK,
 }
 
 /// A mapping; unmapped when dropped.
@@ -181,6 +182,17 @@ impl Map {
         }
     }
 
+    /// Fills the mapping with zeros, which the compiler cannot leave out although nothing reads them; nothing where it is read-only.
+    pub fn wipe(&mut self) {
+        if !self.writable {
+            return;
+        }
+        for offset in 0..self.length {
+            // SAFETY: the byte is inside the mapping, which is writable and exclusively borrowed.
+            unsafe { self.start.add(offset).write_volatile(0) };
+        }
+    }
+
     /// Locks the whole mapping in memory; meant for small buffers.
     ///
     /// # Errors
@@ -188,6 +200,33 @@ impl Map {
     pub fn lock(&self) -> Result<()> {
         // SAFETY: the range is exactly our mapping; munmap unlocks it.
         unsafe { mlock(self.start.cast(), self.length) }.map_err(|error| self.failed("lock in memory", error))
+    }
+
+    /// Lets the mapping be swapped again, also where all later memory is locked (mlockall).
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn unlock(&self) -> Result<()> {
+        // SAFETY: the range is exactly our mapping; munlock changes no memory.
+        check(unsafe { libc::munlock(self.start.cast(), self.length) })
+            .map(drop)
+            .map_err(|error| KernelError::io("unlock", format!("a mapping of {} bytes", self.length), error))
+    }
+
+    /// Whether the page at `offset` is resident (mincore).
+    ///
+    /// # Errors
+    /// EFAULT beyond the end.
+    pub fn is_resident(&self, offset: usize) -> Result<bool> {
+        let page = usize::try_from(crate::sys::page_size()).unwrap_or(4096);
+        if offset >= self.length {
+            return Err(out_of_bounds("look at", offset, self.length));
+        }
+        let mut present = 0u8;
+        // SAFETY: the page that holds the offset is inside our mapping, which begins at a page; one byte is written.
+        check(unsafe { libc::mincore(self.start.add(offset / page * page).cast(), 1, &raw mut present) })
+            .map_err(|error| KernelError::io("look at", format!("a mapping of {} bytes", self.length), error))?;
+        Ok(present & 1 == 1)
     }
 
     /// How many pages of the mapping are resident (mincore).

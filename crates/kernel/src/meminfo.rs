@@ -1,9 +1,6 @@
 //! Single lines of /proc/meminfo, for those who look often. The whole of it is a section of the snapshot.
 
-use ramline_units::Bytes;
-
-use crate::kernel_file::read_text;
-use crate::{KernelError, Result, Root};
+use crate::prelude::*;
 
 /// MemAvailable.
 ///

@@ -10,104 +10,59 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::ffi::{CString, OsStr};
-use std::fs::{File, OpenOptions};
+use std::ffi::CString;
 use std::io::ErrorKind;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::os::unix::fs::FileTypeExt;
+use std::process::Stdio;
 
-use ramline_units::Bytes;
-
-use rustix::io::Errno;
+use ramline_snapshot::mounts::{self, Mount};
 use rustix::mount::{FsOpenFlags, MountFlags, UnmountFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
-use crate::kernel_file::read_text;
+use crate::fs;
+use crate::prelude::*;
 use crate::sys::retry_busy;
-use crate::{KernelError, Result, Root, Tried, fs};
-
-/// One line of /proc/self/mountinfo, as far as we need it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mounted {
-    /// `major:minor` of the file system.
-    pub device: String,
-    /// Where.
-    pub at: PathBuf,
-    /// Which part of the file system (`/` unless a bind mount or a cgroup namespace).
-    pub subtree: String,
-    /// Type of the file system.
-    pub fs_type: String,
-    /// The device or whatever the file system calls its source.
-    pub source: String,
-    /// Options of the file system (not of the mount), comma separated.
-    pub super_options: String,
-}
-
-impl Mounted {
-    /// The value of an option of its file system, as `upperdir`.
-    #[must_use]
-    pub fn option(&self, key: &str) -> Option<&str> {
-        self.super_options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
-    }
-}
 
 /// Everything mounted in our namespace, in the order of mounting.
 ///
 /// # Errors
 /// When /proc/self/mountinfo cannot be read.
-pub fn list(root: &Root) -> Result<Vec<Mounted>> {
+pub fn list(root: &Root) -> Result<Vec<Mount>> {
     let text = match read_text(&root.path("/proc/self/mountinfo")) {
         // A captured tree has no `self`; its capture keeps the same text under pid 1.
         Err(error) if error.is_absent() && !root.is_live() => read_text(&root.path("/proc/1/mountinfo"))?,
         other => other?,
     };
-    Ok(text.lines().filter_map(parse).collect())
-}
-
-fn parse(line: &str) -> Option<Mounted> {
-    let mount = ramline_snapshot::mounts::parse("", line).ok()?.pop()?;
-    Some(Mounted {
-        device: mount.dev,
-        at: PathBuf::from(mount.at),
-        subtree: mount.root,
-        fs_type: mount.fs,
-        source: mount.source,
-        super_options: mount.super_options,
-    })
+    Ok(text.lines().filter_map(|line| mounts::parse("", line).ok()?.pop()).collect())
 }
 
 /// What is mounted exactly at `at` (the topmost), if anything.
 #[must_use]
-pub fn at(root: &Root, at: &Path) -> Option<Mounted> {
-    list(root).ok()?.into_iter().rev().find(|mounted| mounted.at == at)
+pub fn at(root: &Root, at: &Path) -> Option<Mount> {
+    list(root).ok()?.into_iter().rev().find(|mounted| Path::new(&mounted.at) == at)
 }
 
 /// The mount a path is on: the last one whose mount point is the longest prefix.
 #[must_use]
-pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
-    let on = list(root).ok()?.into_iter().filter(|mounted| path.starts_with(&mounted.at));
-    on.max_by_key(|mounted| mounted.at.components().count())
+pub fn containing(root: &Root, path: &Path) -> Option<Mount> {
+    mounts::holding(&list(root).ok()?, path).cloned()
 }
 
 /// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
 #[derive(Debug, Clone, Default)]
-pub struct Remote(Vec<(PathBuf, bool)>);
+pub struct Remote(Vec<Mount>);
 
 impl Remote {
     /// What is mounted now.
     #[must_use]
     pub fn of(root: &Root) -> Remote {
-        let mounts = list(root).unwrap_or_default().into_iter();
-        Remote(mounts.map(|mounted| (mounted.at, fs::may_hang(&mounted.fs_type))).collect())
+        Remote(list(root).unwrap_or_default())
     }
 
     /// The path is on one of them.
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
         // The innermost counts, and of several at one place the last: automount leaves an autofs below what it has mounted.
-        let on = self.0.iter().filter(|(at, _)| path.starts_with(at));
-        on.max_by_key(|(at, _)| at.components().count()).is_some_and(|(_, hangs)| *hangs)
+        mounts::holding(&self.0, path).is_some_and(|mounted| fs::may_hang(&mounted.fs))
     }
 }
 
@@ -345,9 +300,9 @@ mod tests {
     #[test]
     fn a_mountinfo_line_with_optional_fields_is_read() {
         let line = "35 31 0:32 /docker/x /sys/fs/cgroup/memory rw,relatime shared:9 master:1 - cgroup cgroup rw,memory";
-        let mounted = parse(line).unwrap();
-        assert_eq!(mounted.subtree, "/docker/x");
-        assert_eq!((mounted.fs_type.as_str(), mounted.super_options.as_str()), ("cgroup", "rw,memory"));
+        let mounted = mounts::parse("", line).unwrap().remove(0);
+        assert_eq!(mounted.root, "/docker/x");
+        assert_eq!((mounted.fs.as_str(), mounted.super_options.as_str()), ("cgroup", "rw,memory"));
     }
 
     #[test]
@@ -382,8 +337,8 @@ mod tests {
     #[test]
     fn the_innermost_mount_counts_and_of_several_at_one_place_the_last() {
         let remote = Remote(
-            [("/", false), ("/mnt/nas", true), ("/mnt/nas/local", false), ("/data", true), ("/data", false)]
-                .map(|(at, hangs)| (PathBuf::from(at), hangs))
+            [("/", "ext4"), ("/mnt/nas", "nfs4"), ("/mnt/nas/local", "ext4"), ("/data", "autofs"), ("/data", "ext4")]
+                .map(|(at, fs)| Mount { at: at.into(), fs: fs.into(), ..Mount::default() })
                 .into(),
         );
         let held = ["/etc/a", "/mnt/nas/a", "/mnt/nas/local/a", "/mnt/nasty", "/data/a"]

@@ -9,19 +9,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::FromRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
 
-use rustix::io::Errno;
-
-use crate::fs;
-use crate::mount;
-use crate::sys::{c_path, check, new_fd};
-use crate::{FileKey, Result, Root, Tried};
+use crate::prelude::*;
+use crate::sys::{c_path, new_fd};
+use crate::{FileKey, fs};
 
 /// Who listens for opened files.
 #[derive(Debug)]
@@ -52,8 +46,8 @@ impl Opened {
         let group = group.tried("watch which files are opened with", "fanotify")?;
         let mounts = mount::list(root)?
             .iter()
-            .filter(|mounted| !fs::has_no_files(&mounted.fs_type))
-            .map(|mounted| c_path("watch", &mounted.at))
+            .filter(|mounted| !fs::has_no_files(&mounted.fs))
+            .map(|mounted| c_path("watch", Path::new(&mounted.at)))
             .collect::<Result<Vec<CString>>>()?;
         Ok(Opened { group, mounts, files: BTreeMap::new(), lost: false, namespace: None })
     }

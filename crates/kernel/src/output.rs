@@ -29,17 +29,12 @@ mod staged;
 mod stream;
 mod tree;
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, fstat, readlinkat, statat};
 
-use crate::error::{KernelError, Result};
-use crate::process;
+use crate::prelude::*;
 pub use place::Format;
 use place::{Counted, failed, is_shared, open_dir, refused, split};
 use staged::Staged;

@@ -13,14 +13,10 @@
 
 #![expect(unsafe_code, reason = "mmap, mlock2, mremap and madvise")]
 
-use std::fs::File;
-use std::path::Path;
-
-use rustix::io::Errno;
 use rustix::mm::{Advice, MlockFlags, MremapFlags, madvise, mlock, mlock_with, mremap, munmap};
 
-use crate::error::{Result, Tried};
 use crate::map::{long, map_file};
+use crate::prelude::*;
 
 /// A mapping of which every page that is read in stays; released when dropped.
 #[derive(Debug)]

@@ -8,15 +8,8 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-
-use ramline_units::Bytes;
-
-use crate::kernel_file::{read_text, read_u64};
-use crate::mount;
+use crate::prelude::*;
 use crate::sys::is_writable;
-use crate::{KernelError, Result, Root, Tried};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -59,8 +52,8 @@ pub fn describe(dir: &Path) -> Result<Place> {
     let rotational = device.as_ref().and_then(rotates).map(|value| value != 0);
     Ok(Place {
         dir: full,
-        fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs_type.clone()),
-        mount_point: mounted.map(|mount| mount.at),
+        fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs.clone()),
+        mount_point: mounted.map(|mount| mount.at.into()),
         available: Bytes(stat.f_bavail.saturating_mul(block)),
         device_number,
         device,

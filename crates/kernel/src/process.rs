@@ -16,29 +16,21 @@
 
 mod usage;
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 use ramline_snapshot::processes::Process;
-use ramline_units::Bytes;
-use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getppid, kill_process, kill_process_group, pidfd_open,
     pidfd_send_signal, set_parent_process_death_signal, setrlimit, setsid,
 };
 
+use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
-
-use crate::kernel_file::read_text;
-use crate::{KernelError, Result, Root, Tried};
 
 /// The effective user.
 #[must_use]

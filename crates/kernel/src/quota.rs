@@ -11,14 +11,11 @@
 #![expect(unsafe_code, reason = "quotactl_fd")]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::Path;
 
 use ramline_snapshot::mounts::Quota;
-use ramline_units::Bytes;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 
-use crate::sys::check;
+use crate::prelude::*;
 
 /// `struct if_nextdqblk` of linux/quota.h; its first part is `struct if_dqblk`. Limits are in blocks of 1 KiB, use in bytes.
 #[repr(C)]

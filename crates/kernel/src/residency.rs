@@ -16,14 +16,10 @@ mod ask;
 mod change;
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::os::fd::BorrowedFd;
 
-use ramline_units::Bytes;
-
-use crate::kernel_file::read_u64;
+use crate::prelude::*;
 use crate::sys::{page_size, size_of_fd};
-use crate::{KernelError, Result, Root, Tried};
 
 pub use ask::{cachestat, cachestat_works, mincore, mincore_tells_truth};
 pub use change::{Evicted, ReadIn, bring_in, drop_range, evict, evict_ranges};

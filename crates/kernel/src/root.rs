@@ -1,6 +1,6 @@
 //! Where the kernel's files are: `/` on this machine, or the directory of a captured tree.
 
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
 /// The root below which every kernel path is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,18 +9,13 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
-use ramline_units::Bytes;
-use rustix::fs::{FallocateFlags, MemfdFlags, OFlags, fallocate, fcntl_getfl, fcntl_setfl, memfd_create};
-use rustix::io::Errno;
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, fcntl_getfl, fcntl_setfl, memfd_create};
 
 use crate::direct::failed_directly;
-use crate::error::{KernelError, Result, Tried};
 use crate::place::{self, Place};
+use crate::prelude::*;
 
 /// A new file in `dir` that has no name (O_TMPFILE), mode 0600, open for reading and writing.
 ///

@@ -3,12 +3,9 @@
 //! Each ends by itself or is ended after [`PATIENCE`]; what it says on stderr is the cause of the error.
 
 use std::io::Read;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 
 /// The longest one may take: a unit that switches swap off moves its pages first.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -17,6 +14,18 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 #[must_use]
 pub fn has_systemd(root: &Root) -> bool {
     root.path("/run/systemd/system").is_dir()
+}
+
+/// A module of the kernel is loaded, or built in and with parameters.
+#[must_use]
+pub fn has_module(root: &Root, name: &str) -> bool {
+    root.path("/sys/module").join(name).is_dir()
+}
+
+/// Whether a module is loaded, or built in with parameters.
+#[must_use]
+pub fn is_loaded(root: &Root, module: &str) -> bool {
+    root.path("/sys/module").join(module).is_dir()
 }
 
 /// Whether a unit is active.

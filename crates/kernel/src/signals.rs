@@ -11,9 +11,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
-use std::time::Duration;
 
 use crate::limits::Limited;
+use crate::prelude::*;
 use crate::sys::monotonic;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);

@@ -6,10 +6,9 @@
 #![expect(unsafe_code, reason = "fcntl before main, dup")]
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 use crate::sys::new_fd;
 
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);

@@ -11,15 +11,13 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::fs::File;
 use std::io::IoSliceMut;
 use std::num::NonZeroU64;
-use std::path::Path;
 
 use rustix::fs::fadvise;
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use rustix::io::{ReadWriteFlags, preadv2};
 
-use crate::error::{KernelError, Result, Tried};
+use crate::prelude::*;
 
 /// linux/fs.h, since Linux 6.14.
 const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);

@@ -18,20 +18,14 @@
 
 #![expect(unsafe_code, reason = "swapon, swapoff")]
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
 
 use ramline_snapshot::swaps::SwapArea;
-use ramline_units::Bytes;
 
-use crate::cgroup;
-use crate::kernel_file::read_text;
-use crate::meminfo;
-use crate::place;
-use crate::sys::{c_path, check, size_of_target};
-use crate::{KernelError, Result, Root, Tried};
+use crate::prelude::*;
+use crate::sys::{c_path, size_of_target};
+use crate::{cgroup, meminfo, place};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -48,27 +42,6 @@ pub struct Label {
     pub label: String,
     /// The UUID as 32 hex digits in the usual groups.
     pub uuid: String,
-}
-
-/// One line of /proc/swaps.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Area {
-    /// The file or device.
-    pub path: PathBuf,
-    /// Usable size, without the header page.
-    pub size: Bytes,
-    /// Bytes in use.
-    pub used: Bytes,
-    /// Higher is used first.
-    pub priority: i64,
-}
-
-impl Area {
-    /// N where the area is `/dev/zramN`.
-    #[must_use]
-    pub fn zram(&self) -> Option<u32> {
-        self.path.to_str()?.strip_prefix("/dev/zram")?.parse().ok()
-    }
 }
 
 /// Creates a file without holes for a swap area: mode 0600, never an existing one, no link followed.
@@ -199,7 +172,7 @@ pub struct Preflight {
 /// `Refused` with the numbers; `Absent` when the area is not on.
 pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
     let areas = areas(root)?;
-    let (on, others): (Vec<Area>, Vec<Area>) = areas.into_iter().partition(|area| area.path == path);
+    let (on, others): (Vec<_>, Vec<_>) = areas.into_iter().partition(|area| Path::new(&area.path) == path);
     let area = on.first().ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
     let preflight = Preflight { used: area.used, available: meminfo::available(root)? };
     if preflight.used.0 > preflight.available.0 / 2 {
@@ -207,7 +180,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         let rule = "its pages must fit into half of the available memory";
         return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline show swap"));
     }
-    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.size.saturating_sub(other.used));
+    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.free());
     if area.used > Bytes::ZERO
         && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {
@@ -231,7 +204,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
 ///
 /// # Errors
 /// When the file cannot be read; a kernel without swap has no file, which is an empty list.
-pub fn areas(root: &Root) -> Result<Vec<Area>> {
+pub fn areas(root: &Root) -> Result<Vec<SwapArea>> {
     match read_text(&root.path("/proc/swaps")) {
         Ok(text) => Ok(text.lines().skip(1).filter_map(parse_area).collect()),
         Err(error) if error.is_absent() => Ok(Vec::new()),
@@ -239,10 +212,10 @@ pub fn areas(root: &Root) -> Result<Vec<Area>> {
     }
 }
 
-fn parse_area(line: &str) -> Option<Area> {
-    let area = SwapArea::parse(line)?;
-    let name = area.path.strip_suffix(" (deleted)").unwrap_or(&area.path);
-    Some(Area { path: PathBuf::from(name), size: area.size, used: area.used, priority: area.priority.into() })
+fn parse_area(line: &str) -> Option<SwapArea> {
+    let mut area = SwapArea::parse(line)?;
+    area.path.truncate(area.path.strip_suffix(" (deleted)").unwrap_or(&area.path).len());
+    Some(area)
 }
 
 /// True while `path` is on.
@@ -250,7 +223,7 @@ fn parse_area(line: &str) -> Option<Area> {
 /// # Errors
 /// When /proc/swaps cannot be read.
 pub fn is_on(root: &Root, path: &Path) -> Result<bool> {
-    Ok(areas(root)?.iter().any(|area| area.path == path))
+    Ok(areas(root)?.iter().any(|area| Path::new(&area.path) == path))
 }
 
 #[cfg(test)]
@@ -259,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_swap_file_that_is_called_zram_is_no_device() {
-        let of = |path: &str| parse_area(&format!("{path} partition 1024 0 5")).unwrap().zram();
+        let of = |path: &str| parse_area(&format!("{path} partition 1024 0 5")).unwrap().zram_number();
         assert_eq!((of("/dev/zram12"), of("/var/zram.swap"), of("/var/zram1")), (Some(12), None, None));
     }
 
@@ -278,7 +251,7 @@ mod tests {
     #[test]
     fn a_name_with_a_blank_in_proc_swaps_is_read_whole() {
         let area = parse_area("/data/my\\040swap\\040(deleted)   file\t\t16380\t\t8\t\t-2").unwrap();
-        assert_eq!(area.path, Path::new("/data/my swap"));
+        assert_eq!(area.path, "/data/my swap");
         assert_eq!((area.size, area.used, area.priority), (Bytes::from_kib(16380), Bytes::from_kib(8), -2));
     }
 }

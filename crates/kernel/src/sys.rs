@@ -3,18 +3,15 @@
 #![expect(unsafe_code, reason = "the thin layer over libc")]
 
 use std::ffi::{CStr, CString};
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 use ramline_units::Nanos;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::error::{KernelError, Result, Tried};
+use crate::prelude::*;
 
 /// The path as C wants it; a NUL byte inside is an error of ours, not undefined behaviour.
 pub fn c_path(operation: &str, path: &Path) -> Result<CString> {

@@ -17,18 +17,12 @@
 pub mod follow;
 mod raw;
 
-use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 pub use raw::RawPages;
 
-use ramline_units::Bytes;
-
-use crate::kernel_file::read_text;
-use crate::mount;
+use crate::prelude::*;
 use crate::sys::remove_dir;
-use crate::{KernelError, Result, Root, Tried};
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";
@@ -36,7 +30,7 @@ pub const PREFIX: &str = "ramline-";
 /// Where tracefs is mounted, if anywhere.
 #[must_use]
 pub fn mounted(root: &Root) -> Option<PathBuf> {
-    mount::list(root).ok()?.into_iter().find(|mounted| mounted.fs_type == "tracefs").map(|mounted| mounted.at)
+    mount::list(root).ok()?.into_iter().find(|mounted| mounted.fs == "tracefs").map(|mounted| mounted.at.into())
 }
 
 /// Whether this kernel has tracefs at all.

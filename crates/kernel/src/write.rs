@@ -15,12 +15,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
-use crate::{KernelError, Result, Root};
+use crate::prelude::*;
 
 /// What a write did: the knob before and after, `None` where it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

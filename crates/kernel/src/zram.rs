@@ -16,19 +16,12 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::time::Duration;
-
 use ramline_snapshot::Malformed;
 use ramline_snapshot::zram::{IoStat, MmStat};
-use ramline_units::{Bytes, Limit};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel_file::{read_text, read_u64};
+use crate::prelude::*;
 use crate::sys::retry_busy;
-use crate::write::{Change, write_knob};
-use crate::{KernelError, Result, Root, Tried};
 
 const CONTROL: &str = "/sys/class/zram-control";
 /// How long a device may stay busy after its last user has gone (udev looks at new contents).

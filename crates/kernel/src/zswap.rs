@@ -2,13 +2,9 @@
 //!
 //! Where version 1 of cgroups is in use its pool is charged to no group.
 
-use std::path::PathBuf;
-
-use ramline_units::Bytes;
-
 use crate::meminfo;
+use crate::prelude::*;
 use crate::write::read_knob;
-use crate::{Result, Root};
 
 /// Where a parameter stands: `enabled`, `compressor`, `zpool`, `max_pool_percent`.
 #[must_use]

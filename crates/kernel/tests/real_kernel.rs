@@ -64,7 +64,7 @@ fn a_swap_file_is_made_switched_on_recognised_and_switched_off() {
 
     let _off = Finally(|| drop(swap::swapoff(&path)));
     swap::swapon(&path, Some(3)).unwrap();
-    let area = swap::areas(&root()).unwrap().into_iter().find(|area| area.path == path).unwrap();
+    let area = swap::areas(&root()).unwrap().into_iter().find(|area| Path::new(&area.path) == path).unwrap();
     assert_eq!((area.size, area.priority), (Bytes::from_mib(16).saturating_sub(Bytes(process::page_size())), 3));
     let preflight = swap::swapoff_preflight(&root(), &path).unwrap();
     assert_eq!(preflight.used, area.used);
@@ -146,7 +146,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     }
     let file = image(dir.path(), "code.img", Bytes::from_mib(8));
     mount::mkfs_ext4(&file).unwrap();
-    let device = loopdev::attach(&root(), &file, loopdev::Options::default()).unwrap();
+    let device = loopdev::attach(&root(), &file).unwrap();
     let before = ramline_kernel::write::read_knob(&device.read_ahead_knob()).unwrap();
     let at = std::fs::canonicalize(dir.path()).unwrap().join("mnt");
     let _away = Finally(|| {
@@ -164,7 +164,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     std::fs::create_dir(&at).unwrap();
     mount::ext4(device.node(), &at, false).unwrap();
     let mounted = mount::at(&root(), &at).unwrap();
-    assert_eq!((mounted.fs_type.as_str(), Path::new(&mounted.source)), ("ext4", device.node()));
+    assert_eq!((mounted.fs.as_str(), Path::new(&mounted.source)), ("ext4", device.node()));
     std::fs::write(at.join("hello"), "there").unwrap();
     assert!(device.detach().unwrap_err().is_busy(), "a mounted device is not detached");
     mount::unmount(&at).unwrap();
@@ -272,11 +272,11 @@ fn a_group_limits_counts_kills_and_is_removed() {
 #[test]
 fn in_version_two_everything_in_a_group_is_killed_at_once() {
     let test = "cgroup.kill";
-    let unified = mount::list(&root()).unwrap().into_iter().find(|mounted| mounted.fs_type == "cgroup2");
+    let unified = mount::list(&root()).unwrap().into_iter().find(|mounted| mounted.fs == "cgroup2");
     if not_root(test) || skip_if(unified.is_none(), test, "cgroup2 is not mounted") {
         return;
     }
-    let dir = unified.unwrap().at.join(Hierarchy::group_name(8));
+    let dir = Path::new(&unified.unwrap().at).join(Hierarchy::group_name(8));
     std::fs::create_dir(&dir).unwrap();
     // Works without the memory controller too: only its own files are used.
     let group = Group::open(&dir).unwrap();

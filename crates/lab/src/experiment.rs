@@ -3,20 +3,7 @@
 //! The row of the table [`crate::experiments::EXPERIMENTS`], and the interface between an experiment and the
 //! engine that runs it ([`crate::series`]).
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
-use ramline_evidence::{Arm, RunRecord};
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::Group;
-use ramline_units::{Bytes, Limit};
-use serde_json::Value;
-
-use crate::params::{Parameter, ParameterKind as Kind, Params, row};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::progress::Progress;
-use ramline_sandbox::requirements::Resources;
-use ramline_sandbox::{group, observe};
+use crate::prelude::*;
 
 /// One experiment.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +16,7 @@ pub struct Experiment {
     pub how: &'static str,
     /// What it needs.
     pub needs: &'static str,
-    /// Its page, with "Reading the result".
-    pub docs: &'static str,
-    /// The text of that page.
+    /// The text of its page, with "Reading the result".
     pub page: &'static str,
     /// What can be chosen, beside [`COMMON`].
     pub parameters: &'static [Parameter],
@@ -57,6 +42,12 @@ pub const COMMON: &[Parameter] = &[
 ];
 
 impl Experiment {
+    /// Where its page is.
+    #[must_use]
+    pub fn docs(&self) -> String {
+        format!("docs/experiments/{}.md", self.name)
+    }
+
     /// All parameters: its own, then the common ones it does not have itself.
     #[must_use]
     pub fn table(&self) -> Vec<Parameter> {

@@ -1,7 +1,6 @@
 //! The figures of a run, collected by name; one that could not be measured is left out.
 
-use ramline_evidence::{Better, Figure};
-use ramline_units::{Bytes, Nanos};
+use crate::prelude::*;
 
 /// Figures in the order of the table.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@
 mod find;
 
 use ramline_gather::mappers;
+use ramline_kernel::FileKey;
 use ramline_kernel::residency::ReadIn;
-use ramline_kernel::{FileKey, input};
 
 use crate::prelude::*;
 /// Half-warm means every second piece of this many bytes: the kernel's own read-ahead window.

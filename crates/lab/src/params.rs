@@ -11,15 +11,7 @@
 //! assert!(params.set(TABLE, "unit", vec!["much".to_owned()]).is_err());
 //! ```
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
-
-use ramline_units::Bytes;
-use serde::{Deserialize, Serialize};
-
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::Requirements;
+use crate::prelude::*;
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

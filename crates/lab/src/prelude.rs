@@ -1,7 +1,7 @@
 //! The names nearly every experiment is written with.
 
 pub(crate) use std::collections::BTreeMap;
-pub(crate) use std::fs::File;
+pub(crate) use std::fs::{File, OpenOptions};
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::time::{Duration, Instant};
 
@@ -11,13 +11,15 @@ pub(crate) use ramline_evidence::{Arm, Better, Figure, Phase, RunRecord, Sample,
 pub(crate) use ramline_gather::gather;
 pub(crate) use ramline_kernel::cgroup::{Group, GroupStat, Hierarchy, Version};
 pub(crate) use ramline_kernel::map::{Advice, Map, Sharing};
-pub(crate) use ramline_kernel::{Root, memory_room, process, residency};
+pub(crate) use ramline_kernel::place::Place;
+pub(crate) use ramline_kernel::{Root, input, memory_room, process, residency, swap, zram, zswap};
 pub(crate) use ramline_model::settings::Knob;
 pub(crate) use ramline_sandbox::child::{self, End, Event, ReadMethod, Request, Response, Supervisor, Worker};
 pub(crate) use ramline_sandbox::error::{LabError, Result, first_line};
 pub(crate) use ramline_sandbox::fill::{Fill, Filler, small_pages};
 pub(crate) use ramline_sandbox::observe::Observer;
 pub(crate) use ramline_sandbox::own_fs::{OwnFs, image_size};
+pub(crate) use ramline_sandbox::progress::Progress;
 pub(crate) use ramline_sandbox::requirements::{
     self, Caller, Check, PRIORITY, Reason, Requirements, Resources, Tool, consent, is_unprivileged, margin,
     scratch_line,

@@ -4,18 +4,13 @@
 //! else happened. A series that was interrupted is resumed: runs that have a record are not made again.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use ramline_act::{ActError, Run, RunLock, recover};
-use ramline_evidence::RunRecord;
-use ramline_kernel::{Root, signals};
+use ramline_act::{ActError, RunLock, recover};
+use ramline_kernel::signals;
 
-use crate::experiment::{Bench, Experiment, PlannedSeries};
-use crate::params::{Parameter, ParameterKind, Params};
+use crate::params::ParameterKind;
+use crate::prelude::*;
 use crate::store::{Header, RunFolder};
-use ramline_sandbox::error::{LabError, Result, first_line};
-use ramline_sandbox::progress::Progress;
-use ramline_sandbox::{arm, observe};
 
 /// Whether the reader agreed to what [`PlannedSeries::global`] lists: by answering, or with `--prove`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,17 +11,11 @@
 //! # Ok::<(), ramline_lab::LabError>(())
 //! ```
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 
-use ramline_evidence::RunRecord;
-use ramline_kernel::{input, process};
-use serde::{Deserialize, Serialize};
-
-use crate::params::Params;
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 
 /// One folder: everything one `lab run` recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]

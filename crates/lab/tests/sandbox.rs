@@ -93,8 +93,8 @@ fn picture(base: &Path) -> BTreeSet<String> {
     let blocks = seen.blocks.data().cloned().unwrap_or_default();
     let queues =
         blocks.into_iter().map(|block| format!("{} {:?} {:?}", block.name, block.read_ahead, block.backing_file));
-    let swaps = swap::areas(&root).unwrap().into_iter().map(|area| format!("swap {}", area.path.display()));
-    let mounts = mount::list(&root).unwrap().into_iter().map(|mounted| format!("mount {}", mounted.at.display()));
+    let swaps = swap::areas(&root).unwrap().into_iter().map(|area| format!("swap {}", area.path));
+    let mounts = mount::list(&root).unwrap().into_iter().map(|mounted| format!("mount {}", mounted.at));
     let scratch =
         std::fs::read_dir(base).unwrap().flatten().map(|entry| format!("file {}", entry.file_name().display()));
     queues.chain(swaps).chain(mounts).chain(scratch).filter(|line| !line.ends_with("state")).collect()

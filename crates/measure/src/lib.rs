@@ -1,4 +1,6 @@
-//! What it costs: an access to every tier of memory, and reading again what was evicted.
+//! What it costs: an access to every tier of memory, reading again what was evicted, and compressing the pages this machine has.
 
+pub mod pages;
+mod prelude;
 pub mod reread;
 pub mod tiers;

@@ -4,16 +4,12 @@
 //! to have changed pages are left out, because the kernel would write those first.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
-use ramline_evidence::rng::SplitMix64;
-use ramline_evidence::{LatencyStats, Measurement};
-use ramline_gather::requests;
-use ramline_kernel::direct::{Buffer, Direct};
-use ramline_kernel::{KernelError, Root};
+use ramline_evidence::LatencyStats;
+use ramline_kernel::direct::Direct;
 use ramline_model::maps::{Readable, Speed};
-use ramline_units::Bytes;
 
+use crate::prelude::*;
 use crate::tiers;
 
 /// No read is begun after this time, so that all of it stays within 300 ms unless one read takes long.

@@ -20,11 +20,8 @@ const STATE: &str = "RAMLINE_TEST_TIERS_STATE";
 /// What a run could leave behind. Other tests may add zram devices of their own meanwhile, so those are compared by the caller.
 fn residue(scratch: &Path) -> (BTreeSet<String>, Vec<String>) {
     let mounts = mount::list(&Root::live()).unwrap();
-    let ours = mounts
-        .into_iter()
-        .filter(|mounted| mounted.source == "ramline")
-        .map(|mounted| mounted.at.display().to_string())
-        .collect();
+    let ours =
+        mounts.into_iter().filter(|mounted| mounted.source == "ramline").map(|mounted| mounted.at.clone()).collect();
     let files = std::fs::read_dir(scratch).unwrap().flatten().map(|entry| entry.path().display().to_string()).collect();
     (ours, files)
 }

@@ -11,7 +11,7 @@
 //! The value for a cost ratio `r` = cost of a random file re-read / cost of a swap-in: `s = 200·r/(1+r)`.
 //! Worked example: swap twice as fast as the file system, r = 2: s = 133.
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// The largest swappiness.
 pub const MAX: u64 = 200;

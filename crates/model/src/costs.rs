@@ -7,9 +7,8 @@
 //! gives 133). r is from mean latencies. Charging compression as well: an anonymous page costs a compression on its way out,
 //! a clean file page nothing, so with equal chances of coming back r = read / (compress + decompress).
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
-
 use crate::balance;
+use crate::prelude::*;
 use ramline_evidence::{TierMeasurement, TierReport};
 
 /// The formula, for a reader.

@@ -10,7 +10,7 @@
 //!
 //! Worked example: 1,000 single free pages, request of 16: 1000 − (1000 + 62500)/1000 = 937: fragmentation.
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// Orders up to this one are served by reclaim without asking the index (`PAGE_ALLOC_COSTLY_ORDER`).
 pub const COSTLY_ORDER: u32 = 3;

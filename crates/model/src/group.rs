@@ -9,11 +9,8 @@
 //!
 //! Worked example: 48 MiB used of 256 MiB, 14 MiB of it idle cache: 222 MiB can be had.
 
-use ramline_snapshot::cgroup::Group;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
-
 use crate::groups::is_sandbox;
+use crate::prelude::*;
 
 /// A limited group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

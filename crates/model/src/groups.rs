@@ -13,15 +13,10 @@ mod parts;
 mod reclaim;
 mod select;
 
-use std::collections::HashMap;
-
-use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::pressure::Pressure;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
-use crate::SignedBytes;
+use crate::prelude::*;
 pub use chain::{Bound, Protection};
 pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};

@@ -26,17 +26,14 @@ mod locked;
 mod pieces;
 mod term;
 
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Pages, Serialize};
 
 pub use self::drift::{Drift, LineMove, Moved};
 use self::locked::Locked;
 pub use self::pieces::{Piece, PieceKind};
 pub use self::term::Term;
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// Whether a line can be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -25,6 +25,8 @@ pub mod group;
 pub mod groups;
 pub mod ledger;
 pub mod maps;
+pub mod pages;
+mod prelude;
 pub mod pressure;
 pub mod processes;
 pub mod settings;
@@ -37,5 +39,6 @@ pub mod verdict;
 pub mod watermarks;
 mod worded;
 pub mod zram;
+pub mod zsmalloc;
 
 pub use ramline_units::SignedBytes;

@@ -16,11 +16,12 @@ mod files;
 mod reread;
 
 use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 pub use classes::{Class, ClassUse, Closure, ClosureLine};
 pub use duplicates::{Copy, Duplicate, Likeness};
 use files::count;
+
+use crate::prelude::*;
 pub use files::{Basis, FileUse, MapsOptions, Program, Sort, Totals};
 pub use reread::{Cost, Readable, Reread, Speed, readable};
 

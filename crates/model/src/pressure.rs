@@ -12,13 +12,12 @@
 //! that were evicted earlier are read again, and the machine is not short of memory. The same with kswapd at work and 800
 //! pages a second activated: the working set does not fit.
 
+use ramline_snapshot::Seen;
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_snapshot::{Seen, Snapshot, Window};
-use ramline_units::{Deserialize, JsonSchema, Nanos, Serialize};
 
+use crate::prelude::*;
 use crate::watermarks::{self, Band};
-use crate::worded::worded;
 
 /// From here on some task stood still for memory noticeably: one hundredth of the time.
 pub const STALL_PERCENT: f64 = 1.0;

@@ -33,15 +33,15 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use ramline_snapshot::processes::{Missed, Process, Walks};
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
+use ramline_snapshot::processes::{Missed, Walks};
 
 pub use by::By;
 use estimate::Estimate;
 pub use filter::{Filter, Matched};
 pub use row::{Identity, Row, Spread};
 use swapped::SwapCosts;
+
+use crate::prelude::*;
 
 /// The answer to "who uses it".
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -14,8 +14,6 @@
 //! assert_eq!(Takes::Limit.parse("64MiB").as_deref(), Some("67108864"));
 //! ```
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 /// A thing that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +177,8 @@ const fn row(knob: Knob, native: Home, [cgroup_v1, cgroup_v2]: [GroupFile; 2], s
 
 use Home::{Call, Device, Machine, Nowhere};
 use Takes::{Count, Kib, Limit, Switch};
+
+use crate::prelude::*;
 
 const NO_FILE: [GroupFile; 2] = [None, None];
 

@@ -9,15 +9,11 @@
 //!
 //! Worked example: `Shmem` 100 MiB, tmpfs files 60, memfd 30, counter off by at most 0.3: the rest is 10 MiB, 9.7 to 10.3.
 
-use std::collections::BTreeMap;
-
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::shmem::{Amount, Filesystem, GraphicsClient, Method, Object, ObjectKind, Shmem};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize, saturating_sum};
+use ramline_units::saturating_sum;
 
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// What a page of shared memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

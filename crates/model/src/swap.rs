@@ -9,8 +9,9 @@ mod slots;
 
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_snapshot::{Snapshot, Window, blocks, mounts};
-use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Serialize};
+use ramline_snapshot::{blocks, mounts};
+
+use crate::prelude::*;
 
 pub use slots::Slots;
 

@@ -7,10 +7,8 @@
 //! the partition, disk; the page cache gives way first, then idle process and tmpfs pages go to zram, and to the
 //! partition once zram is full.
 
-use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
 use crate::ledger::{Ledger, Term};
+use crate::prelude::*;
 use crate::swap::{self, AreaKind};
 use crate::tmpfs;
 

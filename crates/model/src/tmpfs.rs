@@ -15,13 +15,11 @@
 
 mod quota;
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::mounts::{self, Mount};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
-use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};
+use crate::prelude::*;
 use crate::{group, swap};
 pub use quota::{DefaultQuota, QuotaUse, Quotas};
 

@@ -16,13 +16,7 @@ mod counter;
 mod installed;
 mod recipes;
 
-use std::collections::BTreeMap;
-
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::cgroup::{Group, Version};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
-
-use crate::SignedBytes;
+use crate::prelude::*;
 pub use counter::{Counter, Sign};
 use counter::{Inputs, Part};
 pub use installed::{Here, Installed, PROGRAMS, Program, of_row, version_in};

@@ -10,12 +10,10 @@
 //!
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
 use crate::group::{self, GroupRoom};
 use crate::groups::is_sandbox;
 use crate::ledger::{Ledger, Term};
+use crate::prelude::*;
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
 

@@ -15,12 +15,9 @@
 //! Worked example: min 10187, low 12733, high 15279 pages and 20000 free: 28.4 MiB above waking kswapd.
 
 use ramline_snapshot::zoneinfo::{Zone, Zoneinfo};
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, PageSize, Pages, Serialize};
 
-use crate::SignedBytes;
 use crate::fragmentation::{self, Order};
-use crate::worded::worded;
+use crate::prelude::*;
 
 /// Readings over less time are no ground for a forecast.
 pub const LEAST_SPAN: Nanos = Nanos(60_000_000_000);

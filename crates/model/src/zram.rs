@@ -13,12 +13,12 @@
 
 mod fields;
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::{ZramDevice, ZramSupport};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Ratio, Serialize};
+use ramline_units::Ratio;
 
-use crate::{SignedBytes, swap};
+use crate::prelude::*;
+use crate::swap;
 pub use fields::{Field, FieldValue, Scope, Unit, fields};
 
 /// Bytes of the slot table per page of disksize, allocated when the size is set.

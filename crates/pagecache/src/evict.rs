@@ -7,20 +7,12 @@
 
 mod reasons;
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-
 use ramline_kernel::input::Looked;
-use ramline_kernel::residency::{self, Residency};
-use ramline_kernel::{FileKey, KernelError};
+use ramline_kernel::residency::Residency;
 use ramline_snapshot::cache::{Doing, EvictedFiles};
-use ramline_units::Bytes;
 
-use crate::Context;
-use crate::shared::{Count, Remarks, bytes, evictors};
+use crate::prelude::*;
 use crate::stat::ask_range;
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 
 /// What is to go, and how.
 #[derive(Debug, Clone, Default)]
@@ -158,8 +150,7 @@ impl Evicting<'_> {
     fn go(&self, found: &FoundFile<'_>, before: &Residency) -> Result<(), KernelError> {
         let clean = before.dirty == Some(0) && before.writeback == Some(0);
         if self.options.sync && !clean {
-            let synced = rustix::fs::fdatasync(found.file);
-            synced.map_err(|error| KernelError::io("write back", found.path(), io::Error::from(error)))?;
+            rustix::fs::fdatasync(found.file).tried("write back", found.path())?;
         }
         self.drop_pages(found)
     }

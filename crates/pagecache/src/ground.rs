@@ -3,16 +3,13 @@
 //! A file system is looked at once, by its device number; a file whose device is not its
 //! directory's (bind-mounted alone, or on an overlay) is looked at by itself.
 
-use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
-use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{Root, fs};
+use ramline_kernel::residency::Method;
+use ramline_kernel::{fs, mount};
+use ramline_snapshot::mounts::{Mount, holding};
 
-use crate::shared::lock;
+use crate::prelude::*;
 
 /// A file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +45,7 @@ pub enum Closed {
 
 #[derive(Debug)]
 pub struct Ground {
-    mounts: Vec<Mounted>,
+    mounts: Vec<Mount>,
     // The topmost mount at each place.
     at: HashMap<PathBuf, usize>,
     known: Mutex<HashMap<u64, Arc<FileSystem>>>,
@@ -58,14 +55,14 @@ impl Ground {
     /// Without a mount table nothing is known to be dangerous; then only what is on the same device is entered unasked.
     pub fn new(root: &Root) -> Ground {
         let mounts = mount::list(root).unwrap_or_default();
-        let at = mounts.iter().enumerate().map(|(index, mounted)| (mounted.at.clone(), index)).collect();
+        let at = mounts.iter().enumerate().map(|(index, mounted)| (mounted.at.clone().into(), index)).collect();
         Ground { mounts, at, known: Mutex::default() }
     }
 
     /// What is mounted exactly here and should not be entered unasked. Never touches the place itself.
     pub fn closed(&self, real: &Path) -> Option<(Closed, &str)> {
         let mounted = self.mounts.get(*self.at.get(real)?)?;
-        closed(&mounted.fs_type).map(|why| (why, mounted.fs_type.as_str()))
+        closed(&mounted.fs).map(|why| (why, mounted.fs.as_str()))
     }
 
     /// Something is mounted exactly here.
@@ -75,13 +72,7 @@ impl Ground {
 
     /// The type of what a path is on, by the mount table alone.
     pub fn name_at(&self, real: &Path) -> Option<&str> {
-        self.mounted_at(real).map(|mounted| mounted.fs_type.as_str())
-    }
-
-    /// The last of the longest: the topmost.
-    fn mounted_at(&self, real: &Path) -> Option<&Mounted> {
-        let on = self.mounts.iter().filter(|mounted| real.starts_with(&mounted.at));
-        on.max_by_key(|mounted| mounted.at.components().count())
+        holding(&self.mounts, real).map(|mounted| mounted.fs.as_str())
     }
 
     /// The file system of an open file or directory on this device.
@@ -91,9 +82,9 @@ impl Ground {
     }
 
     fn look(&self, file: BorrowedFd<'_>, real: &Path) -> FileSystem {
-        let on = self.mounted_at(real);
+        let on = holding(&self.mounts, real);
         FileSystem {
-            name: on.map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs_type.clone()),
+            name: on.map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs.clone()),
             method: residency::method_for(file).unwrap_or(Method::Mincore),
             dax: on.is_some_and(|mounted| fs::is_dax(&mounted.super_options)),
             in_memory: residency::lives_in_memory(&file).unwrap_or(false),

@@ -16,14 +16,12 @@
 mod parts;
 mod reading;
 
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
-use ramline_kernel::KernelError;
 use ramline_kernel::output::{Format, Output};
-use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 pub use parts::{Building, Parts};
 pub use reading::{Pieces, Reading, is_damaged, read};

@@ -3,15 +3,12 @@
 //! All names begin with `ramline-`, so that what is ours is known by name; removing removes those files and nothing else. What it is
 //! not: a way round systemd; where it does not run nothing is installed, unless a directory is named (for an image of a machine).
 
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ramline_act::{ActError, Run};
-use ramline_kernel::{KernelError, process};
-use ramline_units::Bytes;
 
+use crate::prelude::*;
 use crate::save::Restoring;
 
 /// Where administrators' units lie.

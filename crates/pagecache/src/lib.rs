@@ -18,6 +18,7 @@ pub mod hotset;
 pub mod install;
 pub mod list;
 pub mod pin;
+mod prelude;
 mod queue;
 pub mod restore;
 pub mod run;

@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
-use ramline_kernel::{KernelError, input};
-use ramline_units::Bytes;
+use ramline_kernel::input;
+
+use crate::prelude::*;
 
 /// A million names of usual length.
 const MOST: u64 = 64 << 20;
@@ -20,11 +19,7 @@ pub fn read(list: &Path) -> Result<Vec<PathBuf>, KernelError> {
     let mut bytes = Vec::new();
     if list == Path::new("-") {
         // Waited for as long as it takes: whoever names it knows what is there.
-        std::io::stdin()
-            .lock()
-            .take(MOST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| KernelError::io(tried, list, error))?;
+        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).tried(tried, list)?;
         if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
             let numbers = format!("at most {}", Bytes(MOST));
             return Err(KernelError::refused(tried, list, "it is larger than any such list", numbers));

@@ -9,21 +9,14 @@
 mod table;
 
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
-use ramline_kernel::limits::Limited;
-use ramline_kernel::{FileKey, KernelError, memory_room, process, signals};
+use ramline_kernel::memory_room;
 use ramline_snapshot::cache::Pinned;
-use ramline_units::Bytes;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use table::Table;
 
-use crate::Context;
-use crate::shared::{lock, owned};
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
+use crate::prelude::*;
+use crate::shared::owned;
 
 /// Without inotify, and for what it misses.
 const WITHOUT_WORD: Duration = Duration::from_secs(30);

@@ -6,18 +6,14 @@
 
 mod looking;
 
-use std::collections::HashSet;
-use std::path::Path;
-use std::time::Duration;
-
-use ramline_kernel::{FileKey, KernelError, cache_room, process};
+use ramline_kernel::cache_room;
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Nanos;
 
-use crate::Context;
-use crate::hotset::{self, Entry, Header, Parts};
+use crate::hotset::{Header, Parts};
+use crate::prelude::*;
 use crate::save::Restoring;
-use crate::shared::{bytes, evictors, name, now_ms};
+use crate::shared::now_ms;
 use crate::warm::guard::Guard;
 use crate::warm::{self, WarmOptions, pool};
 use looking::{Found, Looking, Same};

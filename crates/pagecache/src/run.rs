@@ -10,17 +10,17 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use ramline_act::{ActError, Run, RunLock};
 use ramline_kernel::cgroup::{Group, Hierarchy, Version};
-use ramline_kernel::process::{self, Usage};
-use ramline_kernel::{KernelError, Root, memory_room, signals};
+use ramline_kernel::memory_room;
+use ramline_kernel::process::Usage;
 use ramline_snapshot::cache::{Apart, Ran};
-use ramline_units::{Bytes, Limit};
+use ramline_units::Limit;
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::prelude::*;
 
 /// How it is run.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,20 +8,14 @@
 mod half_warm;
 mod order;
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-
 use ramline_kernel::output::Output;
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{FileKey, KernelError, Root, process, signals};
+use ramline_kernel::residency::Method;
 use ramline_snapshot::cache::{Doing, Saved};
-use ramline_units::Bytes;
 
-use crate::Context;
-use crate::hotset::{self, Building, Entry, Header, Parts};
-use crate::shared::{Remarks, evictors, name, now_ms};
+use crate::hotset::{Building, Header, Parts};
+use crate::prelude::*;
+use crate::shared::now_ms;
 use crate::stat::ask;
-use crate::walk::{self, FoundFile, Visit, WalkOptions};
 
 pub(crate) use half_warm::Restoring;
 

@@ -4,15 +4,13 @@
 //! or one sum, and the panic itself ends the command when its thread is joined.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Condvar, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use ramline_kernel::{Root, process, worker};
-use ramline_snapshot::cache::{Name, Remark};
-use ramline_units::Bytes;
+use ramline_snapshot::cache::Name;
+
+use crate::prelude::*;
 
 /// Pages of this machine in bytes.
 pub fn bytes(pages: u64) -> Bytes {

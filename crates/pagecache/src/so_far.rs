@@ -8,9 +8,7 @@
 //! assert_eq!((SoFar::default().files(), SoFar::default().resident()), (0, Bytes::ZERO));
 //! ```
 
-use ramline_units::Bytes;
-
-use crate::shared::{Count, bytes};
+use crate::prelude::*;
 
 /// What was asked by now.
 #[derive(Debug, Default)]

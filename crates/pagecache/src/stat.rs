@@ -7,14 +7,9 @@ mod ask;
 mod sums;
 mod trees;
 
-use std::path::{Path, PathBuf};
+use ramline_snapshot::cache::Stat;
 
-use ramline_snapshot::cache::{FileRow, Stat};
-use ramline_units::Bytes;
-
-use crate::Context;
-use crate::shared::{Remarks, bytes, evictors, name};
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
+use crate::prelude::*;
 
 pub(crate) use ask::{ask, ask_range, pages, row, tally};
 pub(crate) use sums::{PlaceSums, Sums};

@@ -6,23 +6,16 @@
 
 pub(crate) mod places;
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
 use ramline_gather::gather;
 use ramline_gather::held::{Held, held};
-use ramline_kernel::{FileKey, residency, worker};
 use ramline_snapshot::Wanted;
-use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
-use ramline_units::{Bytes, SignedBytes};
+use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Source, Top as Seen};
+use ramline_units::SignedBytes;
 use rustix::fs::FileType;
 
-use crate::shared::{Count, bytes, evictors, lock, name};
+use crate::SoFar;
+use crate::prelude::*;
 use crate::stat::{self, PlaceSums, Sums, ask};
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use crate::{Context, SoFar};
 
 /// What is to be told.
 #[derive(Debug, Clone, Default)]

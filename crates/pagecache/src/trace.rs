@@ -10,21 +10,16 @@ mod recording;
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
-use std::time::Duration;
 
 use ramline_act::{Result, Run};
 use ramline_gather::naming;
-use ramline_kernel::{KernelError, process, signals};
 use ramline_snapshot::cache::{Look, Traced, Watched};
 use ramline_trace::Event;
 use recording::{ROUND, Recording, RecordingPlan};
 
-use crate::Context;
-use crate::shared::{bytes, evictors, name};
+use crate::prelude::*;
 use crate::stat::{self, StatOptions};
-use crate::walk::WalkOptions;
 
 pub use names::EVICTS;
 

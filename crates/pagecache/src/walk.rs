@@ -16,24 +16,19 @@ mod named;
 mod one;
 mod share;
 
-use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
-use ramline_kernel::limits::{self, Limited};
-use ramline_kernel::{FileKey, KernelError, residency, signals, worker};
-use ramline_snapshot::cache::Remark;
+use ramline_kernel::limits;
 use rustix::fs::{FileType, Stat};
 
 use crate::ground::{Closed, FileSystem, Ground};
+use crate::prelude::*;
 use crate::queue::Queue;
-use crate::shared::{Remarks, lock, owned};
-use crate::{Context, Glob, SoFar};
+use crate::shared::owned;
+use crate::{Glob, SoFar};
 use share::Share;
 
 /// What is walked, and how.

@@ -14,18 +14,13 @@ pub(crate) mod pool;
 mod reader;
 pub(crate) mod wanted;
 
-use std::os::fd::AsFd;
-use std::path::PathBuf;
-
 use ramline_gather::mappers;
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{FileKey, KernelError, cache_room, process};
+use ramline_kernel::cache_room;
+use ramline_kernel::residency::Method;
 use ramline_snapshot::cache::{Doing, Warmed, WarmedFile};
-use ramline_units::Bytes;
 
-use crate::shared::{bytes, evictors, name, parallel_map};
-use crate::walk::WalkOptions;
-use crate::{Context, evict, walk};
+use crate::prelude::*;
+use crate::shared::parallel_map;
 use guard::Guard;
 use plan::Planned;
 

@@ -75,7 +75,7 @@ pub fn without_generator(set_up: &ZramSetUp, loaded: bool) -> Vec<Step> {
         Step::ReloadUnits,
         Step::ReloadRules,
         file(MODULES, format!("{OWN}zram\n")),
-        file(OPTIONS, format!("{OWN}options zram num_devices={}\n", number + 1)),
+        file(OPTIONS, format!("{OWN}options zram num_devices={}\n", number.saturating_add(1))),
         file(RULE, rule),
         file(&format!("{UNITS}/{unit}"), service),
         Step::MakeDirectory { path: wants.clone() },

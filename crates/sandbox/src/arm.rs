@@ -13,12 +13,11 @@
 //! # Ok::<(), ramline_sandbox::LabError>(())
 //! ```
 
-use ramline_evidence::{Arm, SwapKind};
+use ramline_evidence::Arm;
 use ramline_model::settings::{self, Knob, Place, Reach};
-use ramline_units::Bytes;
 
-use crate::error::{LabError, Result};
 use crate::fill::Fill;
+use crate::prelude::*;
 
 /// What runs without consent.
 pub const DEFAULT_ARMS: [&str; 2] = ["as-configured", "no-swap"];

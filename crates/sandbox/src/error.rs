@@ -3,7 +3,8 @@
 //! What it is not: a verdict of a run; a run that thrashes or is killed is a result, not an error.
 
 use ramline_act::ActError;
-use ramline_kernel::KernelError;
+
+use crate::prelude::*;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +114,7 @@ impl LabError {
 }
 
 /// What functions of the lab return.
-pub type Result<T> = std::result::Result<T, LabError>;
+pub type Result<T, E = LabError> = std::result::Result<T, E>;
 
 #[cfg(test)]
 mod tests {

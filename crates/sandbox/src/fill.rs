@@ -14,13 +14,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_units::Bytes;
+use ramline_kernel::map::{Advice, Sharing};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 const HINT: &str = "ramline lab run code-plus-data --fill zeros,text,random";
 

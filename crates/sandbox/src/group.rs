@@ -1,12 +1,9 @@
 //! The memory group of a run: limited, kept from swapping, and what was set as it is read back.
 
-use ramline_act::Run;
-use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::write::Change;
-use ramline_kernel::{Root, swap};
-use ramline_units::{Bytes, Limit};
+use ramline_units::Limit;
 
-use crate::error::Result;
+use crate::prelude::*;
 use crate::requirements::headroom;
 
 /// A fresh group, limited; where no limit is given, to what is left of memory, so that a command cannot hurt the machine.

@@ -1,14 +1,9 @@
 //! Setting a knob for a run, where the settings table says it works: in the group, or of the whole machine.
 
-use std::path::PathBuf;
-
-use ramline_act::Run;
-use ramline_kernel::cgroup::{Group, Version};
 use ramline_kernel::write::{Change, write_knob};
-use ramline_kernel::{KernelError, Root};
 use ramline_model::settings::{Home, Knob, Place, home};
 
-use crate::error::Result;
+use crate::prelude::*;
 
 /// The column of the table for groups of this version.
 #[must_use]

@@ -12,6 +12,7 @@ pub mod group;
 pub mod knobs;
 pub mod observe;
 pub mod own_fs;
+mod prelude;
 pub mod progress;
 pub mod requirements;
 pub mod scratch;

@@ -5,19 +5,16 @@
 //! it works on numbers up to 2 s old. So that is a setting of the run (`fresh_statistics`), and the samples are made of
 //! what can be read without it: the process, the group's usage, and the counters of the machine.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunMachine, RunRecord, Sample};
-use ramline_gather::gather;
-use ramline_kernel::cgroup::{Group, GroupStat, Version};
+use ramline_evidence::{FreeGauges, HostPicture, Reclaim};
+use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::read_knob;
-use ramline_kernel::{Root, process};
+use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::{Bytes, Nanos, growth};
+use ramline_units::growth;
+
+use crate::prelude::*;
 
 /// Time between samples.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);

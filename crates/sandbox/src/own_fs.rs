@@ -4,14 +4,9 @@
 //! page cache of its backing file: a page is in memory once, and its queue is not one of the host's. What it is not: a place for
 //! results.
 
-use std::path::{Path, PathBuf};
-
-use ramline_act::Run;
 use ramline_kernel::loopdev;
-use ramline_units::Bytes;
 
-use crate::error::Result;
-use crate::scratch;
+use crate::prelude::*;
 
 /// What has been made.
 #[derive(Debug)]
@@ -33,7 +28,7 @@ impl OwnFs {
         let dir = scratch::own_dir(place, run)?;
         let image = run.make_image_file(&dir.join("files.img"), size)?;
         run.mkfs_ext4(&image)?;
-        let device = run.attach_loop(&image, loopdev::Options::default())?;
+        let device = run.attach_loop(&image)?;
         // Before the mount: a file takes the read-ahead of its device when it is opened.
         run.set_knob(&device.read_ahead_knob(), &(read_ahead.0 / 1024).to_string())?;
         let at = run.make_dir(&dir.join("mnt"))?;

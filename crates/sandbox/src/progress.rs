@@ -14,9 +14,7 @@
 //! assert_eq!(pace.left("a", 2, 4, second(4)), Some(second(26)));
 //! ```
 
-use std::time::Duration;
-
-use ramline_evidence::{RunRecord, Sample};
+use crate::prelude::*;
 
 /// Listener of a run; every method may be left out.
 pub trait Progress {

@@ -1,17 +1,12 @@
 //! Scratch files: a private directory for them, their contents, and what of them is in the page cache.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 
-use ramline_act::Run;
-use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::map::Map;
-use ramline_kernel::{process, residency};
-use ramline_units::Bytes;
+use ramline_kernel::residency;
 
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Of the contents: the same in every run.
 const SEED: u64 = 256;

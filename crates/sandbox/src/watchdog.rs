@@ -14,8 +14,9 @@
 //! assert!(dog.look(&sample, Bytes::from_mib(100)).is_some_and(|why| why.contains("only 100.0 MiB")));
 //! ```
 
-use ramline_evidence::{Phase, Sample};
-use ramline_units::{Bytes, Nanos};
+use ramline_evidence::Phase;
+
+use crate::prelude::*;
 
 /// When to bark.
 #[derive(Debug, Clone, Copy, PartialEq)]

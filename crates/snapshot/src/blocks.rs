@@ -1,6 +1,6 @@
 //! `/sys/block`: block devices, their partitions and the queue settings that change what reads cost.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// A partition of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

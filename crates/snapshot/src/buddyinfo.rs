@@ -1,8 +1,6 @@
 //! `/proc/buddyinfo`: free blocks of 2^order pages per zone.
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
-
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 /// One zone's free blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -18,7 +18,7 @@ mod hotset;
 mod machine;
 mod traced;
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 pub use done::{Apart, Doing, EvictedFile, EvictedFiles, Holder, Pinned, Ran, Stay, Stop, Warmed, WarmedFile, Why};
 pub use hotset::{Restored, Saved};

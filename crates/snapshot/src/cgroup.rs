@@ -1,11 +1,9 @@
 //! Memory files of control groups, version 1 and 2 under one set of names.
 
-use std::collections::BTreeMap;
+use ramline_units::Limit;
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
-
+use crate::prelude::*;
 use crate::pressure::Pressure;
-use crate::{Malformed, Unseen, parse_lines};
 
 /// Which interface carries the memory controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,10 +5,7 @@
 //!
 //! Worked example: 10-a.conf says `vm.swappiness = 10` and 99-b.conf says `vm/swappiness=60`: the later file wins, 60.
 
-use std::collections::BTreeMap;
-
-use crate::Unseen;
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// One line of a sysctl file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

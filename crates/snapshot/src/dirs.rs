@@ -1,6 +1,6 @@
 //! What directories hold: bytes, inodes and how much of it is in the page cache already.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// One directory tree, walked without leaving its file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,6 @@
 //! What else evicts here: DAMON schemes, `damon_reclaim`, `damon_lru_sort`, users of `memory.reclaim`.
 
-use std::collections::BTreeMap;
-
-use crate::Unseen;
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// One scheme of a DAMON thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,10 +2,8 @@
 
 use std::sync::LazyLock;
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
-
-use crate::Unseen;
 use crate::cgroup::{Group, Version};
+use crate::prelude::*;
 
 /// The tree of memory control groups as seen from here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 //!
 //! Example: 512 pages of 2 MiB, 500 free, 20 of these promised: 480 pages, 960 MiB, nobody has a use for.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// One pool, of pages of one size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

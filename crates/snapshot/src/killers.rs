@@ -2,9 +2,7 @@
 //!
 //! Worked example: `earlyoom -m 5 -s 100` acts when less than 5 % of memory is available, whatever swap says.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
-use crate::Unseen;
+use crate::prelude::*;
 
 /// User-space out-of-memory killers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -34,6 +34,7 @@ pub mod maps;
 pub mod meminfo;
 pub mod mounts;
 pub mod parsers;
+mod prelude;
 pub mod pressure;
 pub mod processes;
 mod redact;

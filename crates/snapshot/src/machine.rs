@@ -1,8 +1,6 @@
 //! What no file of /proc says by itself: page size, tick rate, who looks, and where.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, PageSize, Serialize};
-
-use crate::Unseen;
+use crate::prelude::*;
 
 /// The machine and the circumstances of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

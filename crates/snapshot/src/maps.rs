@@ -19,7 +19,7 @@ mod parse;
 
 use std::path::PathBuf;
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
+use crate::prelude::*;
 
 pub use crate::processes::Missed;
 pub use parse::{Parser, Range};

@@ -1,8 +1,6 @@
 //! `/proc/meminfo`: the kernel's "kB" is KiB and becomes [`Bytes`] here.
 
-use ramline_units::Bytes;
-
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 counters! {
     /// `/proc/meminfo`. Gauges. Page counts of the huge-page pool are in [`Meminfo::unknown`]

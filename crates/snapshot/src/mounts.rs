@@ -1,9 +1,9 @@
 //! `/proc/self/mountinfo` with the `statfs` results that belong to it.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use std::path::Path;
 
+use crate::prelude::*;
 use crate::swaps::unescape_octal;
-use crate::{Malformed, parse_lines};
 
 /// What `statfs` said of a mounted file system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct Quota {
 }
 
 /// One mount.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mount {
     /// `major:minor` of the file system.
     pub dev: String,
@@ -119,9 +119,8 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Mount>, Malformed> {
 
 /// The mount that holds `path`: the last one mounted at the longest matching prefix.
 #[must_use]
-pub fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
-    let covers = |at: &str| at == "/" || path == at || path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
-    mounts.iter().filter(|m| covers(&m.at)).max_by_key(|m| m.at.len())
+pub fn holding(mounts: &[Mount], path: impl AsRef<Path>) -> Option<&Mount> {
+    mounts.iter().filter(|m| path.as_ref().starts_with(&m.at)).max_by_key(|m| m.at.len())
 }
 
 #[cfg(test)]

@@ -1,10 +1,7 @@
 //! All parsers of kernel files in one table, for fuzzing and for tests that no text makes one panic.
 
-use std::collections::BTreeMap;
-
-use ramline_units::PageSize;
-
 use crate::cgroup::{self, Group, Version};
+use crate::prelude::*;
 use crate::{
     buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zfs, zoneinfo,
     zram,

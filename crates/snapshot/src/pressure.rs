@@ -1,8 +1,6 @@
 //! `/proc/pressure/*` (PSI): the share of time tasks stood still for want of a resource.
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
-
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 /// One line of a pressure file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

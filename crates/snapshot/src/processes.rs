@@ -3,9 +3,7 @@
 //! Shapes: `rss_anon`, `swap` and `page_tables` are exact and belong to one process each, except that a fork shares its parent's
 //! anonymous pages until it writes. `rss_file` and `rss_shmem` count pages that others may map too, so they do not add up.
 
-use std::collections::BTreeMap;
-
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
+use crate::prelude::*;
 
 mod kin;
 mod parse;

@@ -2,11 +2,10 @@
 
 mod configured;
 
-use std::collections::BTreeMap;
-
+use crate::Snapshot;
+use crate::prelude::*;
 use crate::processes::Processes;
 use crate::shmem::Shmem;
-use crate::{Snapshot, Unseen};
 
 /// Mount points and directories whose names say nothing about their owner.
 const PLACES: &str = "\

@@ -1,10 +1,11 @@
 //! Whether a section was seen, and if not, why: "what I could not see" falls out of the type.
 
-use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// A line that does not have the form the kernel documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]

@@ -8,7 +8,7 @@
 
 mod parse;
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
+use crate::prelude::*;
 
 pub use parse::{drm_fdinfo, sysvipc};
 

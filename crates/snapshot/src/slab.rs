@@ -3,9 +3,7 @@
 //! Example: `filp 100 320 256 16 1 : tunables 0 0 0 : slabdata 20 20 0` holds 20 slabs of 1 page, of which 100 objects of
 //! 256 bytes are in use.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Pages, Serialize};
-
-use crate::Malformed;
+use crate::prelude::*;
 
 /// The kernel's object caches.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,15 +1,15 @@
 //! The snapshot: independent sections, and the one JSON document that carries them.
 
-use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::machine::Machine;
+use crate::prelude::*;
 use crate::{
-    Malformed, Seen, Unseen, blocks, buddyinfo, cgroup, configured, dirs, evictors, groups, hugepages, killers,
-    meminfo, mounts, pressure, processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
+    Seen, blocks, buddyinfo, cgroup, configured, dirs, evictors, groups, hugepages, killers, meminfo, mounts, pressure,
+    processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
 };
 
 /// Version of the JSON document.

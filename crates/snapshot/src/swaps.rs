@@ -1,8 +1,6 @@
 //! `/proc/swaps`: the swap areas in use.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
-use crate::Malformed;
+use crate::prelude::*;
 
 /// One swap area.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +43,12 @@ impl SwapArea {
     #[must_use]
     pub fn zram(&self) -> Option<&str> {
         self.path.rsplit('/').next().filter(|n| n.starts_with("zram"))
+    }
+
+    /// N where the area is `/dev/zramN`.
+    #[must_use]
+    pub fn zram_number(&self) -> Option<u32> {
+        self.path.strip_prefix("/dev/zram")?.parse().ok()
     }
 }
 

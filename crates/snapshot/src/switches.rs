@@ -1,6 +1,6 @@
 //! Switches the kernel prints as `a [b] c`: transparent huge pages, MGLRU, and the choice between them.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// Splits `lzo [lz4] zstd` into the chosen word and all words.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use ramline_units::checked_sum;
 
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 counters! {
     /// `/proc/vmstat`. A counter since boot is never judged as a rate: use a [`crate::Window`].

@@ -3,9 +3,7 @@
 //! It is allocated by the kernel, so it is in nobody's `Cached`; it shrinks under pressure down to `c_min`. The file
 //! belongs to OpenZFS: a line of numbers, a line of heads, then `name type data` with sizes in bytes.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 /// The ZFS cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

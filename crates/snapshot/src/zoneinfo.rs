@@ -1,10 +1,6 @@
 //! `/proc/zoneinfo`: zones with their watermarks and per-CPU free lists, nodes with their counters.
 
-use std::collections::BTreeMap;
-
-use ramline_units::{Deserialize, JsonSchema, Pages, Serialize};
-
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 /// The free list one CPU keeps for one zone. Its pages are free but not part of `MemFree`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,9 @@
 //! `/sys/block/zram*` with its units: bytes, 4 KiB pages and native pages apart.
 
-use std::collections::BTreeMap;
-
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Pages, Serialize};
+use ramline_units::Limit;
 
 use crate::cgroup::Texts;
-use crate::{Malformed, Unseen};
+use crate::prelude::*;
 
 /// `mm_stat`. Seven fields before 4.18, eight before 5.11, nine since; later ones are kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

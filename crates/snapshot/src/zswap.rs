@@ -1,8 +1,6 @@
 //! zswap: its parameters and, with debugfs, its counters. The pool's size is in `/proc/meminfo`.
 
-use std::collections::BTreeMap;
-
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 /// `/sys/module/zswap/parameters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

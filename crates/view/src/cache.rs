@@ -21,7 +21,7 @@ pub use watch::look;
 
 use ramline_snapshot::cache::{FileRow, Remark};
 
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 /// What was seen, with so many rows of each table on its screen.
 #[derive(Debug, Clone, Copy)]

@@ -16,11 +16,7 @@ mod rows;
 mod tell;
 mod value;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, Table};
+use crate::prelude::*;
 
 pub use documents::{Document, schemas};
 pub use find::{FoundNumber, UnknownName, all, find};

@@ -1,11 +1,7 @@
 //! What `lab list`, `lab describe` and `lab clean` say, as data and as text.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Screen;
+use crate::prelude::*;
 use ramline_sheet::format::date_ms;
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// `lab list`: the experiments there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

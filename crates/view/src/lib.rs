@@ -10,6 +10,8 @@ pub mod figure;
 pub mod html;
 mod lab_lists;
 pub mod measured;
+pub mod pages;
+mod prelude;
 mod report;
 pub mod schema;
 pub mod screen;
@@ -19,6 +21,7 @@ mod tune;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
+pub use pages::MeasuredPages;
 pub use ramline_evidence::proof::{self, ProofArm, ProofPoint, ProofTable, ProofVersus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};

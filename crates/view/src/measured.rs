@@ -5,10 +5,10 @@
 //! Worked example: a report with `swap:/dev/sda2` prices the tier `/dev/sda2`; one with `zram-lz4` prices a zram device
 //! that uses lz4.
 
-use ramline_evidence::TierReport;
 pub use ramline_model::costs::{Blend, CostRatio, Implied};
 use ramline_model::tiers::{Measured, Tier, TierKind};
-use ramline_snapshot::Snapshot;
+
+use crate::prelude::*;
 
 /// The tiers with the cost of an access filled in where the report has it.
 #[must_use]

@@ -11,8 +11,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-use ramline_advice::Finding;
-use ramline_evidence::TierReport;
 use ramline_model::ledger::{Drift, Ledger};
 use ramline_model::pressure::PressureModel;
 use ramline_model::swap::SwapState;
@@ -21,14 +19,11 @@ use ramline_model::tmpfs::{Fit, TmpfsState};
 use ramline_model::verdict::Verdict;
 use ramline_model::watermarks::Watermarks;
 use ramline_model::zram::ZramState;
+use ramline_snapshot::Unseen;
 use ramline_snapshot::machine::Machine;
-use ramline_snapshot::{Snapshot, Unseen};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::ProofTable;
-use crate::WhoUses;
+use crate::prelude::*;
+use crate::{ProofTable, WhoUses};
 use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.

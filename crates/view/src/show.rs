@@ -42,10 +42,7 @@ pub(crate) use tiers::{nth, order};
 pub(crate) use tmpfs::{fit_sentence, fits, mounts};
 pub(crate) use zram::state_text as zram;
 
-use ramline_snapshot::Wanted;
-
-use crate::UnseenSection;
-use ramline_sheet::Sheet;
+use crate::prelude::*;
 
 /// What nearly every screen looks at.
 const MEMORY: Wanted = Wanted {

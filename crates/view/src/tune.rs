@@ -41,14 +41,13 @@ impl TunePlan {
         let of = |of: fn(&Decision) -> bool| self.plan.lines.iter().filter(|line| of(&line.decision)).count();
         let open = of(|decision| matches!(decision, Decision::NotKnown(_)));
         let refused = of(|decision| matches!(decision, Decision::Refused(_)));
-        let mut rest = String::new();
-        if open > 0 {
-            rest +=
-                &format!(", {} not known from here", if open == 1 { "1 is".to_owned() } else { format!("{open} are") });
-        }
-        if refused > 0 {
-            rest += &format!(", {refused} blocked");
-        }
+        let open = match open {
+            0 => None,
+            1 => Some(", 1 is not known from here".to_owned()),
+            n => Some(format!(", {n} are not known from here")),
+        };
+        let refused = (refused > 0).then(|| format!(", {refused} blocked"));
+        let rest: String = open.into_iter().chain(refused).collect();
         match changes.as_slice() {
             [] if of(|decision| *decision == Decision::Keep) == self.plan.lines.len() => (
                 Paint::Good,
@@ -105,26 +104,25 @@ impl Screen for TunePlan {
 
 fn change(sheet: &mut Sheet, line: &PlanLine) {
     let old = line.old.as_deref().unwrap_or("none");
-    sheet.heading(&format!("{}: {old} -> {}", line.target, line.new.as_deref().unwrap_or("none")));
+    sheet.heading(format!("{}: {old} -> {}", line.target, line.new.as_deref().unwrap_or("none")));
     grounds(sheet, line);
     for (label, text) in [("  gain: ", &line.effect), ("  risk: ", &line.risk)] {
         if !text.is_empty() {
             sheet.point(label, text);
         }
     }
-    sheet.more(&format!("Steps for {}", line.target), |more| {
-        line.steps.iter().for_each(|step| more.command(2, &step.line()));
-    });
+    sources(sheet, line);
 }
 
 fn refused(sheet: &mut Sheet, line: &PlanLine) {
     let old = line.old.as_deref().unwrap_or("none");
     let new = line.new.as_deref().map(|new| format!(" -> {new}")).unwrap_or_default();
-    sheet.heading(&format!("{}: {old}{new}, blocked", line.target));
+    sheet.heading(format!("{}: {old}{new}, blocked", line.target));
     if let Decision::Refused(why) = &line.decision {
         sheet.painted_point(Paint::Warn, "  blocked: ", why);
     }
     grounds(sheet, line);
+    sources(sheet, line);
 }
 
 fn grounds(sheet: &mut Sheet, line: &PlanLine) {
@@ -134,15 +132,18 @@ fn grounds(sheet: &mut Sheet, line: &PlanLine) {
     if let Some(last) = line.set_by.last() {
         sheet.point("  set by: ", last);
     }
+}
+
+fn sources(sheet: &mut Sheet, line: &PlanLine) {
     sheet.more(&format!("Sources for {}", line.target), |more| {
-        line.why.iter().for_each(|why| more.dim(&format!("  {}: {}", why.source, why.text)));
-        line.set_by.iter().for_each(|who| more.dim(&format!("  set by {who}")));
+        line.why.iter().for_each(|why| more.dim(format!("  {}: {}", why.source, why.text)));
+        line.set_by.iter().for_each(|who| more.dim(format!("  set by {who}")));
     });
 }
 
 fn not_known(sheet: &mut Sheet, line: &PlanLine) {
     let now = line.old.as_deref().map(|old| format!(" ({old})")).unwrap_or_default();
-    sheet.point("  ", &format!("{}{now}: {}", line.target, line.why.first().map_or("", |why| why.text.as_str())));
+    sheet.point("  ", format!("{}{now}: {}", line.target, line.why.first().map_or("", |why| why.text.as_str())));
     if let Decision::NotKnown(tell) = &line.decision {
         sheet.command(4, tell);
     }
@@ -156,4 +157,83 @@ fn keep<'a>(lines: &[&'a PlanLine]) -> Table<&'a PlanLine> {
         .wrapped("why", why)
         .wrapped("set by", |line| line.set_by.last().map(String::as_str).unwrap_or_default())
         .indented(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_plan::Reason;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
+
+    fn line(target: &str, new: Option<&str>, decision: Decision) -> PlanLine {
+        let steps = match decision {
+            Decision::Change => {
+                vec![Step::SetKnob { path: "/proc/sys/vm/x".into(), before: "60".into(), after: "160".into() }]
+            }
+            _ => vec![],
+        };
+        PlanLine {
+            target: target.into(),
+            old: Some("60".into()),
+            new: new.map(str::to_owned),
+            decision,
+            why: vec![Reason { text: "r = 4.00".into(), source: "measure tiers".into() }],
+            effect: "more room".into(),
+            risk: "more swap-ins".into(),
+            set_by: vec!["/etc/sysctl.d/a.conf:1 (10)".into(), "/etc/sysctl.d/b.conf:3 (60)".into()],
+            steps,
+        }
+    }
+
+    fn shown(lines: Vec<PlanLine>, depth: Depth) -> String {
+        TunePlan::new(Plan { lines, ..Plan::default() }, &Snapshot::default(), &[])
+            .sheet()
+            .text(&Style::default(), depth)
+    }
+
+    #[test]
+    fn each_decision_stands_under_its_own_heading_and_the_first_line_counts_them() {
+        let lines = vec![
+            line("vm.swappiness", Some("160"), Decision::Change),
+            line("zram0", Some("1 GiB"), Decision::Refused("zramswap.service makes it".into())),
+            line("vm.dirty_bytes", None, Decision::NotKnown("sudo ramline measure tiers".into())),
+            line("vm.page-cluster", None, Decision::Keep),
+        ];
+        assert_eq!(
+            shown(lines, Depth::Brief),
+            "\
+1 of 4 settings to change: vm.swappiness, 1 is not known from here, 1 blocked.
+
+vm.swappiness: 60 -> 160
+  why: r = 4.00
+  set by: /etc/sysctl.d/b.conf:3 (60)
+  gain: more room
+  risk: more swap-ins
+
+zram0: 60 -> 1 GiB, blocked
+  blocked: zramswap.service makes it
+  why: r = 4.00
+  set by: /etc/sysctl.d/b.conf:3 (60)
+
+Not known from here
+  vm.dirty_bytes (60): r = 4.00
+    sudo ramline measure tiers
+
+Keep
+  setting          now  why       set by
+  vm.page-cluster  60   r = 4.00  /etc/sysctl.d/b.conf:3 (60)
+--all shows more.
+"
+        );
+    }
+
+    #[test]
+    fn where_all_is_kept_the_first_line_says_so_and_steps_come_with_all() {
+        let kept = shown(vec![line("vm.x", None, Decision::Keep)], Depth::Brief);
+        assert!(kept.starts_with("Nothing to change: the setting is as good as any known value.\n"), "{kept}");
+        let all = shown(vec![line("vm.x", Some("160"), Decision::Change)], Depth::All);
+        assert!(all.contains("write /proc/sys/vm/x: 60 -> 160") && all.contains("echo 160 > /proc/sys/vm/x"), "{all}");
+        assert!(all.contains("/etc/sysctl.d/a.conf:1 (10)"), "{all}");
+    }
 }

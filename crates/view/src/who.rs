@@ -4,10 +4,8 @@
 
 use ramline_model::groups;
 use ramline_model::processes::{By, Spread, Who};
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// So many of each: what is beyond is on the screens of their own.
 const ROWS: usize = 8;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use ramline_kernel::kernel_file::read_text;
+use ramline_kernel::stalls::{full_us, kills};
 use ramline_kernel::{Root, signals};
 
 /// All tasks waiting for memory for more than this share of two seconds is a machine that does no work.
@@ -59,17 +59,6 @@ impl Guard {
         }
         None
     }
-}
-
-/// `full ... total=N` of PSI: time in which all tasks waited for memory, in microseconds since boot.
-fn full_us(root: &Root) -> Option<u64> {
-    let text = read_text(&root.path("/proc/pressure/memory")).ok()?;
-    text.lines().find(|line| line.starts_with("full "))?.split("total=").nth(1)?.trim().parse().ok()
-}
-
-fn kills(root: &Root) -> Option<u64> {
-    let text = read_text(&root.path("/proc/vmstat")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share of a few seconds")]

@@ -68,7 +68,7 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
                 }
             }
         }
-        Step::LoadModule { name } => which(root.path("/sys/module").join(name).is_dir()),
+        Step::LoadModule { name } => which(service::has_module(root, name)),
         Step::MakeSwapFile { path, size } => swap_file(&root.path(path), *size)?,
         Step::SwapOn { path, priority } => area(root, path, *priority)?,
         Step::SwapOff { path, priority } => match area(root, path, *priority)? {
@@ -97,7 +97,7 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             which((root.is_live() && service::is_active(unit)?) == (*verb == ServiceVerb::Start))
         }
         Step::Mount { at, fs, .. } => match mount::at(root, Path::new(at)) {
-            Some(mounted) if mounted.fs_type == *fs => StepState::After,
+            Some(mounted) if mounted.fs == *fs => StepState::After,
             _ => StepState::Before,
         },
     })
@@ -129,10 +129,10 @@ fn swap_file(path: &Path, size: Bytes) -> Result<StepState, KernelError> {
 }
 
 fn area(root: &Root, path: &str, priority: Option<i32>) -> Result<StepState, KernelError> {
-    let on = swap::areas(root)?.into_iter().find(|area| area.path == Path::new(path));
+    let on = swap::areas(root)?.into_iter().find(|area| area.path == path);
     Ok(match (on, priority) {
         (None, _) => StepState::Before,
-        (Some(area), Some(wanted)) if area.priority != i64::from(wanted) => {
+        (Some(area), Some(wanted)) if area.priority != wanted => {
             StepState::Other(format!("on at priority {}", area.priority))
         }
         _ => StepState::After,

@@ -208,3 +208,30 @@ fn with_generator_steps() -> Vec<Step> {
     )
     .unwrap()
 }
+
+#[test]
+fn a_knob_that_made_another_0_is_undone_by_setting_that_one_again() {
+    let place = place();
+    let vm = place.tree.join("proc/sys/vm");
+    std::fs::write(vm.join("dirty_bytes"), "0\n").unwrap();
+    std::fs::write(vm.join("dirty_ratio"), "20\n").unwrap();
+    let path = |name: &str| format!("/proc/sys/vm/{name}");
+    let set = |before: &str, other_before: &str| Step::SetOneOf {
+        path: path("dirty_bytes"),
+        before: before.into(),
+        after: "1048576".into(),
+        other: path("dirty_ratio"),
+        other_before: other_before.into(),
+    };
+    let read = |name: &str| std::fs::read_to_string(vm.join(name)).unwrap().trim().to_owned();
+    let mut written = perform::Written::default();
+    perform::perform(&place.root, &set("0", "20"), &mut written).unwrap();
+    assert_eq!(probe::probe(&place.root, &set("0", "20")).unwrap(), StepState::After);
+    // As the kernel does.
+    std::fs::write(vm.join("dirty_ratio"), "0\n").unwrap();
+    perform::reverse(&place.root, &set("0", "20"), None, &mut written).unwrap();
+    // The kernel refuses 0 as bytes, and makes it 0 by itself.
+    assert_eq!((read("dirty_ratio").as_str(), read("dirty_bytes").as_str()), ("20", "1048576"));
+    perform::reverse(&place.root, &set("4096", "0"), None, &mut written).unwrap();
+    assert_eq!(read("dirty_bytes"), "4096");
+}

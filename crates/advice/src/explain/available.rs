@@ -1,7 +1,6 @@
 //! `available`: what MemAvailable promises, and what it does not.
 
 use ramline_model::group::{self, GroupRoom};
-use ramline_model::watermarks;
 
 use crate::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_model::watermarks::{self, Band, NodeMarks};
+use ramline_model::watermarks::{Band, NodeMarks};
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_units::PageSize;
 

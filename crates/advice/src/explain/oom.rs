@@ -1,7 +1,6 @@
 //! `oom`: when something is killed for memory, and what would be.
 
 use ramline_model::group;
-use ramline_snapshot::processes::Process;
 
 use crate::prelude::*;
 

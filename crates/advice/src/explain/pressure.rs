@@ -1,6 +1,6 @@
 //! `pressure`: whether anything waits for memory.
 
-use ramline_model::pressure::{self, PressureState};
+use ramline_model::pressure::PressureState;
 use ramline_model::verdict;
 
 use crate::findings::group_at_its_limit;

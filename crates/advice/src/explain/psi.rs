@@ -1,6 +1,5 @@
 //! `psi`: what the kernel's pressure numbers mean.
 
-use ramline_model::pressure;
 use ramline_snapshot::pressure::{Pressure, Stall};
 
 use crate::prelude::*;

@@ -1,7 +1,5 @@
 //! `rss-pss`: why the processes' sizes do not add up to what is used.
 
-use ramline_snapshot::processes::Process;
-
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {

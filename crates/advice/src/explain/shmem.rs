@@ -1,7 +1,5 @@
 //! `shmem`: what shared memory is made of, and what keeps it in RAM.
 
-use ramline_model::tmpfs;
-
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {

@@ -1,7 +1,5 @@
 //! `swappiness`: what the value does here, and what the measured costs would imply.
 
-use ramline_model::balance;
-
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {

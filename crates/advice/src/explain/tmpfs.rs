@@ -1,6 +1,6 @@
 //! `tmpfs`: what lies in RAM as files, and whether /tmp would fit.
 
-use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, would_fit};
+use ramline_model::tmpfs::{Fit, Model, TmpfsMount, would_fit};
 
 use crate::prelude::*;
 

@@ -2,14 +2,10 @@
 
 use std::fmt::Display;
 
-use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::look::{self, Refaults};
-use crate::text::{AddEvidence, rate};
-use crate::{Evidence, Explanation, Inputs};
+use crate::prelude::*;
 
 /// What a topic is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
 
-use ramline_model::watermarks::{self, Distance, ZoneMarks};
+use ramline_model::watermarks::{Distance, ZoneMarks};
 
 use crate::prelude::*;
 

@@ -1,10 +1,8 @@
 //! `zram-unused`: why zram, or swap at all, is not used; every step from the device to the balance.
 
-use ramline_model::balance;
 use ramline_model::fragmentation::{Index, Order, Remedy};
-use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks, ZoneMarks};
+use ramline_model::watermarks::{Band, NodeMarks, Watermarks, ZoneMarks};
 use ramline_model::zram::{self, Rung, ZramState};
-use ramline_snapshot::swaps::SwapArea;
 
 use super::watermarks::{line, minutes};
 use crate::prelude::*;

@@ -12,7 +12,6 @@
 //! least 235,000 pages a second".
 
 use ramline_model::groups;
-use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::cgroup::{Group, Version};
 
 use crate::prelude::*;

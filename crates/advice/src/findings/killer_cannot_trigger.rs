@@ -4,7 +4,6 @@
 //! that ask to be watched, and the swap rule ends only groups that hold at least 5 % of all swap. Each of these can be
 //! impossible on a given machine; then the killer is a false comfort.
 
-use ramline_model::watermarks;
 use ramline_model::zram::{ENOUGH_RESIDENT, gain};
 use ramline_snapshot::Seen;
 use ramline_snapshot::cgroup::{Group, Version};

@@ -7,8 +7,7 @@
 //! rule about the dirty limits, which needs the disk.
 
 use super::dirty_limits_in_seconds;
-use crate::Inputs;
-use crate::look;
+use crate::prelude::*;
 
 /// Rules that could not look.
 #[derive(Debug, Clone, PartialEq, Eq)]

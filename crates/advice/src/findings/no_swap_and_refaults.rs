@@ -6,7 +6,7 @@
 //! and a thrashing machine has few (code-plus-data at 8 MiB of read-ahead: 120,000 refaults and 0 activations a second).
 //! A backup that reads past the cache refaults too, but maps nothing and is not activated: then this is silent.
 
-use ramline_model::pressure::{REFAULTS_PER_S, reclaimed_in_groups_only};
+use ramline_model::pressure::reclaimed_in_groups_only;
 
 use crate::prelude::*;
 

@@ -4,9 +4,8 @@
 //! It names the evidence each rule had, and what could not be judged for want of it.
 
 use ramline_model::group::{self, GroupRoom};
-use ramline_model::pressure::{self, PressureState};
+use ramline_model::pressure::PressureState;
 use ramline_snapshot::pressure::Stall;
-use ramline_snapshot::swaps::SwapArea;
 
 use super::{RULES, not_looked};
 use crate::prelude::*;

@@ -7,8 +7,6 @@
 //!
 //! Needs a window: the hits since boot are another load's. At page-cluster 0 nothing is read ahead and this is silent.
 
-use ramline_snapshot::swaps::SwapArea;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {

@@ -6,8 +6,6 @@
 //!
 //! Worked example: 253 processes that map 4 GiB each hold 8 MiB of tables: 2 GiB for 4 GiB of memory.
 
-use ramline_snapshot::processes::Process;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {

@@ -7,9 +7,7 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
-use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_model::{group, groups};
-use ramline_snapshot::processes::Process;
 
 use crate::prelude::*;
 

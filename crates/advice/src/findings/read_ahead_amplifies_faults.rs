@@ -5,7 +5,7 @@
 //! a window; swap-ins are taken out of the count. A sequential reader (`cat`, a backup) makes no faults and reads much: its bytes would be
 //! charged to the faults of others. So tasks must wait for memory, where that is measured: a reader of cold files does not.
 
-use ramline_model::pressure::{self, REFAULTS_PER_S, STALL_PERCENT};
+use ramline_model::pressure::STALL_PERCENT;
 use ramline_snapshot::blocks::BlockDevice;
 
 use crate::prelude::*;

@@ -5,7 +5,6 @@
 //! page to the disk. Two disks of one kind at one priority are a stripe, which is fine.
 
 use ramline_model::swap;
-use ramline_snapshot::swaps::SwapArea;
 
 use crate::prelude::*;
 

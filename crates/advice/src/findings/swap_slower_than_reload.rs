@@ -4,9 +4,6 @@
 //! what differs between them is noise. Needs the measured tiers. It is a formula over costs, so the confidence is low;
 //! where the sandbox ran arms near both values it decides: faster makes this certain, not faster makes it silent.
 
-use ramline_evidence::RunRecord;
-use ramline_model::balance;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {

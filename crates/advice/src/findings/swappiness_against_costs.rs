@@ -6,9 +6,6 @@
 //! makes it silent. A disk area behind a fast one caps the value at 100, since what spills there is slow. Under MGLRU
 //! only the direction of the formula holds, and 200 would mean "never files": 199 is the most that is named.
 
-use ramline_evidence::RunRecord;
-use ramline_model::balance;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {

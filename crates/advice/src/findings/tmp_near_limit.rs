@@ -3,7 +3,7 @@
 //! The second matters where a release moves /tmp to tmpfs (half of RAM is the default limit): what does not fit there
 //! breaks on the day of the upgrade. A /tmp that fits is silent, whatever else the models say about it.
 
-use ramline_model::tmpfs::{self, Fit, Model, would_fit};
+use ramline_model::tmpfs::{Fit, Model, would_fit};
 use ramline_snapshot::mounts::{self, Mount};
 
 use super::tmpfs_near_limit::{self as tmpfs_rule, NEAR};

@@ -4,7 +4,7 @@
 //! normal: nothing is said about sums. A single limit above RAM plus swap can never be honoured: filling it ends with
 //! the out-of-memory killer, which cannot free tmpfs pages. /tmp has a rule of its own.
 
-use ramline_model::tmpfs::{self, TmpfsMount};
+use ramline_model::tmpfs::TmpfsMount;
 
 use crate::prelude::*;
 

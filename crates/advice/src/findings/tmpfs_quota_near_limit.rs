@@ -3,7 +3,7 @@
 //! New distributions mount /tmp and /dev/shm with `usrquota` and give each user 80 % or half of them. At the quota writes fail with
 //! "Disk quota exceeded" while `df` shows room and memory is free. Root passes its quota, so its own is no finding.
 
-use ramline_model::tmpfs::{self, QuotaUse, TmpfsMount};
+use ramline_model::tmpfs::{QuotaUse, TmpfsMount};
 
 use super::tmpfs_near_limit::{NEAR, grounds};
 use crate::prelude::*;

@@ -3,8 +3,6 @@
 //! The gap between two watermarks is the larger of min/4 and RAM · factor / 10000, so below 2500 · min_free / RAM the
 //! factor has no effect. At its default of 10 nothing is said: no one expects it to do anything.
 
-use ramline_model::watermarks;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {

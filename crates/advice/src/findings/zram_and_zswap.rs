@@ -3,8 +3,6 @@
 //! zswap takes pages on their way to any swap area. With zram behind it, a page is compressed into zswap's pool in RAM;
 //! when the pool is full it is decompressed, handed to zram, and compressed into RAM again. Either one alone does the work.
 
-use ramline_snapshot::swaps::SwapArea;
-
 use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
@@ -48,15 +46,14 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         evidence: grounds,
         confidence: Confidence::High,
         already: vec![format!("compressed swap on {names}")],
-        change: Some(Change::echo(
+        change: Some(Change::by(
             if disks.is_empty() {
                 "turns zswap off and leaves zram; to keep it: zswap.enabled=0 on the kernel command line"
             } else {
                 "turns zswap off and leaves zram; with a disk area behind, zswap alone (zram off) is the other good choice"
             },
-            SWITCH,
-            "N",
-            "Y",
+            [format!("echo N > {SWITCH}")],
+            [format!("echo Y > {SWITCH}")],
         )),
         ..Draft::default()
     })

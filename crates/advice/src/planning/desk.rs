@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use ramline_plan::edit::{LeftAlone, sysctl};
-use ramline_plan::{PlanLine, Step};
+use ramline_plan::{Decision, PlanLine, Step};
 use ramline_snapshot::setup::SetUp;
 
-use super::Ask;
+use super::ask::Ask;
 use crate::Inputs;
 
 /// Where settings of the kernel are kept. The last but few of the names that others give their files; what sorts behind it wins over it.
@@ -84,6 +84,11 @@ impl<'a> Desk<'a> {
             });
         }
         Ok(steps)
+    }
+
+    /// A line before changes this target.
+    pub fn changes(&self, target: &str) -> bool {
+        self.lines.iter().any(|line| line.target == target && line.decision == Decision::Change)
     }
 
     /// Who sets a knob, the one in force last: `/etc/sysctl.d/99-x.conf:3`.

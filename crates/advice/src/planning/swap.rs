@@ -22,6 +22,8 @@ const LEAST: Bytes = Bytes::from_mib(512);
 const SHARE: u64 = 4;
 /// Below every zram, above an area without a priority of its own.
 const PRIORITY: i32 = 10;
+/// What a file that is not there yet is called.
+pub(super) const TARGET: &str = "swap on disk";
 
 pub(super) fn plan(desk: &mut Desk<'_>) {
     let Some(areas) = look::areas(desk.inputs.snapshot) else { return };
@@ -84,7 +86,7 @@ fn not_on(desk: &Desk<'_>, on: &[SwapArea]) -> Vec<PlanLine> {
 fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = desk.inputs.snapshot;
     let ram = snapshot.mem_total()?;
-    let draft = |why: Reason| Draft::of("swap on disk", None, why);
+    let draft = |why: Reason| Draft::of(TARGET, None, why);
     if let Some(container) = &snapshot.machine.container {
         return Some(draft(reason(format!("this is a container ({container}): swap is the host's"), "machine")).keep());
     }

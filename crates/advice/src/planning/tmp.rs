@@ -127,7 +127,7 @@ fn to_ram(desk: &mut Desk<'_>, options: &str, now: bool) -> Result<Vec<Step>, St
     }
     if desk.set_up.tmp.masked {
         return Err(format!(
-            "{MASK} leads to /dev/null: somebody keeps /tmp on the disk; first: sudo systemctl unmask tmp.mount"
+            "{MASK} leads to /dev/null, which keeps /tmp on the disk; first: sudo systemctl unmask tmp.mount"
         ));
     }
     let fstab = desk.set_up.fstab.as_deref();

@@ -51,7 +51,10 @@ fn priority(disks: &[i32]) -> i32 {
 /// The next device the kernel would make.
 fn next(snapshot: &Snapshot) -> u32 {
     let numbers = snapshot.zram.data().into_iter().flat_map(|zram| &zram.devices);
-    numbers.filter_map(|device| device.name.strip_prefix("zram")?.parse::<u32>().ok()).max().map_or(0, |n| n + 1)
+    numbers
+        .filter_map(|device| device.name.strip_prefix("zram")?.parse::<u32>().ok())
+        .max()
+        .map_or(0, |n| n.saturating_add(1))
 }
 
 /// A second device at its priority, and the first drained into it: nothing in it is lost, and nothing is reset.

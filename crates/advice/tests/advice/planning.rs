@@ -18,7 +18,7 @@ pub fn systemd() -> SetUp {
 }
 
 pub fn planned(case: &Case, set_up: &SetUp, topics: &[Topic], goal: Goal) -> Plan {
-    let ask = Ask { topics: topics.to_vec(), goal, runtime_only: false };
+    let ask = Ask { topics: topics.to_vec(), goal, ..Ask::default() };
     case.inputs(|inputs| plan(inputs, set_up, &ask))
 }
 

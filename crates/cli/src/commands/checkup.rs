@@ -3,11 +3,9 @@
 mod stages;
 
 use ramline_advice::Weight;
-use ramline_kernel::input;
 use ramline_kernel::output::Output;
 use ramline_view::screen::Compared;
-use ramline_view::text::Style;
-use ramline_view::{CheckupComparison, Mode, SCHEMA_VERSION};
+use ramline_view::{CheckupComparison, SCHEMA_VERSION};
 use serde_json::Value;
 
 use crate::prelude::*;

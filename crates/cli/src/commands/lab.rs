@@ -3,11 +3,10 @@
 mod report;
 mod run;
 
-use ramline_act::{StateDir, recover};
+use ramline_act::recover;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::Parameter;
-use ramline_lab::store::RunFolder;
 use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries, SCHEMA_VERSION};
 
 use crate::prelude::*;
@@ -115,7 +114,7 @@ fn info(e: &Experiment, schema_version: u64) -> ExperimentInfo {
         question: e.question.to_owned(),
         how: e.how.to_owned(),
         needs: e.needs.to_owned(),
-        docs: e.docs.to_owned(),
+        docs: e.docs(),
         options: e.table().iter().map(option).collect(),
     }
 }

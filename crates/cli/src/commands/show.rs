@@ -7,7 +7,6 @@ mod processes;
 mod tmpfs;
 mod translate;
 
-use ramline_gather::Walking;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 pub use self::common::{Common, code};

@@ -4,12 +4,9 @@
 
 use clap::Arg;
 use ramline_gather::gather;
-use ramline_kernel::Root;
 use ramline_lab::experiments::EXPERIMENTS;
-use ramline_lab::store::RunFolder;
-use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::state;
+use crate::prelude::*;
 
 /// The shell knows files best.
 pub const FILES: &str = ":files";

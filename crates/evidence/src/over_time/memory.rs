@@ -2,11 +2,8 @@
 //!
 //! Worked example: of a group of 100 MiB that uses 90, of which 60 are anonymous, 30 are files and 10 are free.
 
-use ramline_units::Bytes;
-
 use super::Points;
-use crate::record::RunRecord;
-use crate::sample::Sample;
+use crate::prelude::*;
 
 /// A part, in the order in which a picture stacks them from the bottom up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

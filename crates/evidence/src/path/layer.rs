@@ -4,8 +4,7 @@
 //!
 //! Worked example: `jbd2_journal_start` is the journal's, `jbd2_log_wait_commit` a wait.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Where in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]

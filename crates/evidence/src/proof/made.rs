@@ -1,15 +1,14 @@
 //! The proof from records, and back to a series for what words both alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::even;
-use crate::measurement::Measurement;
+use crate::prelude::*;
 use crate::proof::{ProofArm, ProofPoint, ProofTable, ProofVersus};
-use crate::record::{Better, RunOutcome, RunRecord, Verdict};
-use crate::sample::{Phase, Sample};
+use crate::record::{Better, RunOutcome, Verdict};
+use crate::sample::Phase;
 use crate::series::{ArmResult, FigureResult, SeriesTable};
-use crate::study::{self, Comparison, LEAST_FOR_INTERVAL};
-use crate::work;
+use crate::study::LEAST_FOR_INTERVAL;
+use crate::{even, work};
 
 /// How its numbers were measured.
 const METHOD: &str = "counters and clock of the run's record";

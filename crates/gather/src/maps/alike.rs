@@ -3,10 +3,7 @@
 //! Whole files are not compared. The build id is read from the notes of an ELF file; of the contents ten pieces
 //! of 4 KiB, so that at most 40 KiB of a candidate pass through the page cache.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use ramline_kernel::stream::{self, Hint};
 use ramline_kernel::{FNV1A, fnv1a};
@@ -14,6 +11,7 @@ use ramline_snapshot::maps::{Contents, MappedFile, Store};
 
 use super::clock::Clock;
 use super::files::open;
+use crate::prelude::*;
 
 /// Shorter ones are not worth a line.
 const LEAST: u64 = 4096;

@@ -1,6 +1,6 @@
 //! The time that may be spent.
 
-use std::time::{Duration, Instant};
+use crate::prelude::*;
 
 /// When to stop beginning something new.
 pub struct Clock {

@@ -3,20 +3,17 @@
 //! Ways, best first: `/proc/PID/map_files` (also leads to deleted files and into other mount namespaces, and needs privilege); the
 //! path itself; the path below the process's own root. The latter two are believed only when device and inode agree.
 
-use std::collections::HashSet;
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{Cause, KernelError, Root};
+use ramline_kernel::{Cause, KernelError};
 use ramline_snapshot::maps::{MappedFile, MappedProcess, Maps, NameState, Residency, Source, Store};
-use ramline_units::Bytes;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock::Clock;
 use super::tables;
+use crate::prelude::*;
 
 /// A process that maps the file, and where.
 #[derive(Debug, Clone, Copy)]

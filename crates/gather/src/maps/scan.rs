@@ -1,13 +1,12 @@
 //! One process after the other: its ranges, its totals, its group; and every file once.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::{Root, process};
+use ramline_kernel::process;
 use ramline_snapshot::maps::{MappedFile, MappedProcess, MappingKind, NameState, Parser, Range, Store, Totals};
 use ramline_snapshot::{Malformed, mounts};
+
+use crate::prelude::*;
 
 /// Why a process was not seen.
 #[derive(Debug)]

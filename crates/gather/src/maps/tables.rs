@@ -4,15 +4,12 @@
 //! page tables; and two ranges or processes may map the same page, which sums count twice. Since Linux 4.2 an entry's bit 61
 //! distinguishes a page of a file or of shared memory from an anonymous one (Documentation/admin-guide/mm/pagemap.rst).
 
-use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use ramline_kernel::Root;
 use ramline_snapshot::maps::{Mapping, Maps, Source};
-use ramline_units::Bytes;
 
 use super::clock::Clock;
+use crate::prelude::*;
 
 const PRESENT: u64 = 1 << 63;
 const FILE: u64 = 1 << 61;

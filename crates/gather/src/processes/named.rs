@@ -2,9 +2,7 @@
 //!
 //! A command line may hold secrets: it is no part of a snapshot and read only on request.
 
-use ramline_kernel::Root;
-
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// A process that goes by a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

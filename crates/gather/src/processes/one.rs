@@ -1,12 +1,10 @@
 //! One process after the other: the work of one thread.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::Instant;
+use ramline_snapshot::processes::{Missed, Walked, Walks, cgroup_path};
+use ramline_units::PageSize;
 
-use ramline_snapshot::processes::{Missed, Process, Walked, Walks, cgroup_path};
-use ramline_units::{Nanos, PageSize};
-
-use crate::proc_dir::{NotRead, PidDir, ProcDir};
+use crate::prelude::*;
+use crate::proc_dir::{NotRead, PidDir};
 
 /// How deep to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

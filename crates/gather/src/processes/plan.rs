@@ -16,10 +16,9 @@
 //! Worked example: two programs map 900 and 100 MiB, Mapped is 920 MiB. The first holds 820 to 900, the second 20 to 100:
 //! both widths are 80 MiB, and walking the second costs a ninth.
 
-use std::collections::HashMap;
+use ramline_snapshot::processes::{Around, Program, Walked};
 
-use ramline_snapshot::processes::{Around, Process, Processes, Program, Walked};
-use ramline_units::{Bytes, Nanos};
+use crate::prelude::*;
 
 /// Processes that map more than this are walked only when all are: it takes about half a second.
 pub const LARGEST_WALK: Bytes = Bytes::from_gib(16);

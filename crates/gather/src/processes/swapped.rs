@@ -6,14 +6,13 @@
 //! distinguishes the two.
 
 use std::ops::Range;
-use std::time::Instant;
 
-use ramline_kernel::Root;
-use ramline_snapshot::processes::{Process, Processes, SwappedTo};
-use ramline_units::{Bytes, Nanos, PageSize};
+use ramline_snapshot::processes::SwappedTo;
+use ramline_units::PageSize;
 
 use super::plan::LARGEST_WALK;
-use crate::proc_dir::{NotRead, PidDir, ProcDir};
+use crate::prelude::*;
+use crate::proc_dir::{NotRead, PidDir};
 
 /// Numbers from here on are no areas but marks of the kernel (migration, poison, device memory): MAX_SWAPFILES is 32 less
 /// up to nine such marks.

@@ -5,15 +5,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
-use ramline_kernel::Root;
-use ramline_snapshot::processes::{Process, Processes, Walked};
-use ramline_units::Nanos;
+use ramline_snapshot::processes::Walked;
 
 use super::one::walk;
 use super::plan::{Plan, by_kin};
-use crate::proc_dir::{NotRead, PidDir, ProcDir};
+use crate::prelude::*;
+use crate::proc_dir::{NotRead, PidDir};
 
 /// Threads that walk within a budget, which is of time added up over them.
 const THREADS: usize = 2;

@@ -1,11 +1,10 @@
 //! `/sys/block`: queue settings of whole devices and the numbers of their partitions.
 
-use ramline_snapshot::Seen;
 use ramline_snapshot::blocks::{BlockDevice, Partition};
 use ramline_snapshot::switches::bracketed;
-use ramline_units::Bytes;
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 pub fn blocks(reader: &Reader<'_>) -> Seen<Vec<BlockDevice>> {
     let names = reader.names("/sys/block");

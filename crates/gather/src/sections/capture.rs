@@ -1,9 +1,8 @@
 //! A captured tree: the texts that a reader has on record, and `meta.json` beside them.
 
-use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Component, Path};
+use std::path::Component;
 
 use ramline_kernel::output::Tree;
 use ramline_kernel::{KernelError, Result};
@@ -11,6 +10,7 @@ use ramline_snapshot::Snapshot;
 
 use super::meta::Meta;
 use super::reader::Reader;
+use crate::prelude::*;
 
 const TRY: &str = "ramline snapshot --tree NEW_DIR";
 /// What stands at the top of a captured tree.

@@ -1,13 +1,11 @@
 //! The memory hierarchy: where it is mounted, which version, the root group, our own, and the limits between.
 
-use std::collections::BTreeMap;
-
 use ramline_snapshot::cgroup::{Cgroups, Group, Version, limit};
 use ramline_snapshot::mounts::{self, Mount};
-use ramline_snapshot::{Seen, Unseen};
 use ramline_units::Limit;
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 const V1_FILES: &[&str] = &[
     "memory.limit_in_bytes",

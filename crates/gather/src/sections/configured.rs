@@ -1,9 +1,9 @@
 //! Settings that files configure: sysctl.d in systemd's order, and /etc/sysctl.conf where it is read.
 
-use ramline_snapshot::Seen;
 use ramline_snapshot::configured::{Configured, order};
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// The strongest first (`sysctl.d(5)`).
 const DIRS: [&str; 4] = ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"];

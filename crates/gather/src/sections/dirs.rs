@@ -3,21 +3,16 @@
 //! The walk stays on one file system, follows no link, counts hard links once and stops at its budget. What is mounted
 //! below, and a place on a network file system, is not even looked at: a dead server never answers.
 
-use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::os::unix::fs::OpenOptionsExt;
 
-use ramline_kernel::mount::{self, Mounted};
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{Root, process};
-use ramline_snapshot::Seen;
+use ramline_kernel::{mount, process};
 use ramline_snapshot::dirs::DirUse;
-use ramline_units::Bytes;
+use ramline_snapshot::mounts::{Mount, holding};
 
 use super::mounts::is_local;
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// What a checkup looks at.
 const PLACES: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -47,16 +42,13 @@ fn refused(dir: &Path) -> DirUse {
 }
 
 /// Walks one directory; `None` when there is none. With `cached` every regular file is opened to ask how much of it is in the page cache.
-fn walk_within(dir: &Path, cached: bool, mounts: &[Mounted], end: Instant) -> Option<DirUse> {
+fn walk_within(dir: &Path, cached: bool, mounts: &[Mount], end: Instant) -> Option<DirUse> {
     // Even to look at the root of a network file system can hang; the one everything is on has answered already.
-    let on = mounts.iter().filter(|mounted| dir.starts_with(&mounted.at));
-    // The last of the longest: the topmost.
-    let on = on.max_by_key(|mounted| mounted.at.components().count());
-    if on.is_some_and(|mounted| mounted.at != Path::new("/") && !is_local(&mounted.fs_type)) {
+    if holding(mounts, dir).is_some_and(|mounted| mounted.at != "/" && !is_local(&mounted.fs)) {
         return Some(refused(dir));
     }
     let real = fs::canonicalize(dir).ok().filter(|real| real.is_dir())?;
-    let covered: HashSet<&Path> = mounts.iter().map(|mounted| mounted.at.as_path()).collect();
+    let covered: HashSet<&Path> = mounts.iter().map(|mounted| Path::new(&mounted.at)).collect();
     Some(DirUse { path: dir.to_string_lossy().into_owned(), ..walk_real(&real, cached, &covered, end) })
 }
 
@@ -152,13 +144,13 @@ mod tests {
 
     #[test]
     fn a_directory_on_a_network_file_system_is_refused_without_a_look() {
-        let on = |at: &str, fs_type: &str| Mounted {
-            device: "0:1".to_owned(),
+        let on = |at: &str, fs: &str| Mount {
+            dev: "0:1".to_owned(),
             at: at.into(),
-            subtree: "/".into(),
-            fs_type: fs_type.into(),
+            root: "/".into(),
+            fs: fs.into(),
             source: "x".into(),
-            super_options: String::new(),
+            ..Mount::default()
         };
         let mounts = [on("/", "9p"), on("/no/such", "ext4"), on("/no/such", "nfs4"), on("/no/such/local", "ext4")];
         let end = Instant::now() + Duration::from_secs(60);

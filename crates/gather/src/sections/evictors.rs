@@ -1,12 +1,11 @@
 //! DAMON's schemes, its kernel threads, and the modules built on it.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use ramline_snapshot::evictors::{DamonScheme, Evictors};
-use ramline_snapshot::{Seen, Unseen};
 
 use super::reader::{NotRead, Reader};
+use crate::prelude::*;
 
 const ADMIN: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 

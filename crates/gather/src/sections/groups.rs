@@ -3,18 +3,16 @@
 //! It is slow by nature: reading `memory.stat` makes the kernel bring its counters up to date first, for the
 //! group and everything below it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 
 use ramline_kernel::process::boottime;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, is_kept};
-use ramline_snapshot::{Seen, Unseen};
-use ramline_units::Nanos;
 
 use super::cgroups::{absent, hierarchy, names};
 use super::reader::{NotRead, Reader};
+use crate::prelude::*;
 
 /// More groups are not read: at about 2 KiB each this is 40 MiB.
 const MOST: usize = 20_000;

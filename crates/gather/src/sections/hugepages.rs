@@ -1,11 +1,9 @@
 //! Pools of huge pages.
 
-use ramline_snapshot::Seen;
 use ramline_snapshot::hugepages::HugePool;
-use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::Bytes;
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 const DIR: &str = "/sys/kernel/mm/hugepages";
 

@@ -1,12 +1,9 @@
 //! User-space out-of-memory killers: found by the name of a running process, read from its arguments and files.
 
-use std::collections::BTreeMap;
-
-use ramline_snapshot::Seen;
 use ramline_snapshot::killers::{Earlyoom, Killers, Oomd, Watched};
-use ramline_snapshot::processes::Processes;
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// Where systemd looks for `oomd.conf`, the weakest first; drop-ins of all come after the main files.
 const OOMD: [&str; 4] = ["/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd", "/etc/systemd"];

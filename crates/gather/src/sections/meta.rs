@@ -1,17 +1,16 @@
 //! `meta.json` of a captured tree: what the files of /proc and /sys do not hold by themselves.
 
-use std::collections::BTreeMap;
-
-use ramline_kernel::{Root, input};
+use ramline_kernel::input;
+use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::{Capacity, Quota};
-use ramline_snapshot::processes::Process;
 use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
-use ramline_snapshot::{Snapshot, Unseen};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// What goes with a captured tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

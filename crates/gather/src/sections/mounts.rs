@@ -1,15 +1,11 @@
 //! Mounts with their capacity, and the quotas of a tmpfs. Network and FUSE file systems are not asked: they may hang.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-
 use ramline_kernel::quota;
-use ramline_snapshot::Seen;
 use ramline_snapshot::mounts::{Capacity, Mount, Quota, parse};
 use ramline_snapshot::swaps::unescape_octal;
-use ramline_units::Bytes;
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// File systems whose `statfs` answers from memory or a local device.
 const LOCAL: &[&str] = &[

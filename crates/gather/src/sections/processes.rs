@@ -1,11 +1,10 @@
 //! The processes: one cheap pass over /proc, and walks of page tables where they were asked for.
 
-use ramline_snapshot::meminfo::Meminfo;
-use ramline_snapshot::processes::{Around, Processes};
-use ramline_snapshot::{Seen, mounts};
-use ramline_units::{Bytes, Nanos};
+use ramline_snapshot::mounts;
+use ramline_snapshot::processes::Around;
 
 use super::reader::Reader;
+use crate::prelude::*;
 use crate::processes::{Captured, Depth, deep, pass, place_swapped, within};
 
 /// Page-table walks beyond the cheap pass.

@@ -1,18 +1,15 @@
 //! Reads files below the root: bounded, regular files only, and, when asked, on record.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::FileTypeExt;
 
-use ramline_kernel::Root;
 use ramline_kernel::process::boottime;
-use ramline_snapshot::{Malformed, Seen, Unseen};
-use ramline_units::Nanos;
+use ramline_snapshot::Malformed;
 
 use super::meta::Meta;
+use crate::prelude::*;
 
 /// No file of the kernel that we read is larger; a captured one that is, is not a capture.
 const LARGEST: u64 = 32 << 20;

@@ -12,15 +12,13 @@ mod holders;
 mod spaces;
 mod tree;
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::Malformed;
 use ramline_snapshot::shmem::{Amount, Object, ObjectKind, ObjectTotal, Segment, Shmem, UserTotal, sysvipc};
-use ramline_snapshot::{Malformed, Seen};
-use ramline_units::Bytes;
 
 use super::reader::{NotRead, Reader};
+use crate::prelude::*;
 use ask::Asker;
 use holders::Held;
 use ramline_kernel::process;

@@ -1,11 +1,11 @@
 //! zram: what the kernel offers, and every device with its statistics.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 
 use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 
 use super::reader::Reader;
+use crate::prelude::*;
 
 /// Files of a device that are read; write-only triggers and `max_comp_streams` (gone) are not.
 const FILES: &[&str] =

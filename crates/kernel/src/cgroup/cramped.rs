@@ -5,16 +5,11 @@
 //! are gone are charged to the process that switches the area off. Only groups below the mount are seen, and none where the
 //! kernel does not account swap to groups. Before Linux 5.12 pages that are in memory as well count as swapped.
 
-use std::path::{Path, PathBuf};
-
-use ramline_units::Bytes;
-
 use super::hierarchy::Hierarchy;
 use super::path::{Version, groups_in};
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
-use crate::Root;
-use crate::kernel_file::{read_text, read_u64};
+use crate::prelude::*;
 
 /// With less than this left of its allowance of swap a group is taken to swap nothing more.
 const HEADROOM: Bytes = Bytes::from_mib(1);

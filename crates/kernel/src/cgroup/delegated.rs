@@ -7,16 +7,12 @@
 //! A group with processes gives no controller to its children, so whoever is in it goes into a leaf first. That is done for
 //! ourselves only: where others are beside us, nothing is moved.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::path::{ancestors, pids_in};
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
-use crate::kernel_file::read_text;
+use crate::prelude::*;
 use crate::sys::{attribute, is_writable};
-use crate::write::write_knob;
-use crate::{KernelError, Result, Root};
 
 const TRIED: &str = "make a memory cgroup below";
 /// Gives ramline a group of its own, and nothing else is in it.

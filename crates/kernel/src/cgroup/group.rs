@@ -1,19 +1,12 @@
 //! One group of ours: made, limited, read, emptied and removed.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use ramline_units::Limit;
-use rustix::io::Errno;
-
 use super::hierarchy::Hierarchy;
 use super::path::{PREFIX, Version, pids_in};
 use super::stat::{self, GroupStat};
 use super::{v1, v2};
-use crate::error::{Cause, KernelError, Result, Tried};
-use crate::process;
+use crate::error::Cause;
+use crate::prelude::*;
 use crate::sys::remove_dir;
-use crate::write::{Change, write_knob};
 
 /// One group of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,11 @@
 //! Which cgroup hierarchy has the memory controller, where it is mounted, where we are in it, and where a new group goes.
 
-use std::path::{Path, PathBuf};
+use ramline_snapshot::mounts::Mount;
 
 use super::path::{PREFIX, Version, groups_in, pids_in};
 use super::{delegated, v1, v2};
-use crate::kernel_file::read_text;
-use crate::mount::{self, Mounted};
-use crate::write::Change;
-use crate::{Cause, KernelError, Result, Root};
+use crate::Cause;
+use crate::prelude::*;
 
 /// The hierarchy that has the memory controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +24,9 @@ impl Hierarchy {
     pub fn detect(root: &Root) -> Result<Hierarchy> {
         let mounts = mount::list(root)?;
         let memberships = memberships(root)?;
-        let of_kind = |kind| mounts.iter().filter(move |mounted: &&Mounted| mounted.fs_type == kind);
+        let of_kind = |kind| mounts.iter().filter(move |mounted: &&Mount| mounted.fs == kind);
         let v1 = of_kind("cgroup").find(|mounted| mounted.super_options.split(',').any(|option| option == "memory"));
-        let has_memory = |at: &Path| v2::lists_memory(&root.path(at).join("cgroup.controllers"));
+        let has_memory = |at: &str| v2::lists_memory(&root.path(at).join("cgroup.controllers"));
         let found = match v1 {
             Some(mounted) => Some((Version::V1, mounted, "memory")),
             // In /proc/self/cgroup the line of version 2 names no controller.
@@ -41,7 +39,7 @@ impl Hierarchy {
         };
         let mount = root.path(&mounted.at);
         let own = memberships.iter().find(|(names, _)| names.split(',').any(|name| name == controllers));
-        let own = below(&mount, &mounted.subtree, own.map_or("/", |(_, path)| path));
+        let own = below(&mount, &mounted.root, own.map_or("/", |(_, path)| path));
         Ok(Hierarchy { version, mount, own })
     }
 

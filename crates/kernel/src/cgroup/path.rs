@@ -1,9 +1,6 @@
 //! What the two versions and all of this folder have in common: names and the way up.
 
-use std::path::{Path, PathBuf};
-
-use crate::Result;
-use crate::kernel_file::read_text;
+use crate::prelude::*;
 
 /// The names of our groups begin with this; nothing else is ever killed or removed.
 pub const PREFIX: &str = "ramline-";

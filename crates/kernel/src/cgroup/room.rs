@@ -8,17 +8,12 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::path::Path;
-
-use ramline_units::Bytes;
-
 use super::hierarchy::Hierarchy;
 use super::path::{Version, ancestors};
 use super::stat::table;
 use super::v1::UNLIMITED_FROM;
-use crate::kernel_file::{read_text, read_u64};
 use crate::meminfo;
-use crate::{Result, Root};
+use crate::prelude::*;
 
 /// Bytes that can be taken: the least of MemAvailable and, for our memory cgroup and each of its ancestors, its limit
 /// less what is charged to it, of which inactive file cache can go. In version 2 `memory.high` limits as `memory.max`

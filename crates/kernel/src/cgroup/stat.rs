@@ -1,13 +1,9 @@
 //! The counters of one group, with one name for both versions. A file or line this kernel lacks is `None`, never zero.
 
 use std::collections::HashMap;
-use std::path::Path;
-
-use ramline_units::Bytes;
 
 use super::path::Version;
-use crate::error::Result;
-use crate::kernel_file::{read_text, read_u64};
+use crate::prelude::*;
 
 /// Gauges in bytes, counters since the group was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

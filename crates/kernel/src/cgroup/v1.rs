@@ -1,13 +1,7 @@
 //! Version 1: memory.limit_in_bytes, and memory.memsw.limit_in_bytes which limits memory and swap together.
 
-use std::path::{Path, PathBuf};
-
-use ramline_units::{Bytes, Limit};
-
 use super::path::ancestors;
-use crate::error::{KernelError, Result};
-use crate::kernel_file::read_u64;
-use crate::write::{Change, write_knob};
+use crate::prelude::*;
 
 const LIMIT: &str = "memory.limit_in_bytes";
 const MEMSW: &str = "memory.memsw.limit_in_bytes";

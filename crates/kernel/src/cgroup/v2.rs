@@ -1,13 +1,7 @@
 //! Version 2: memory.max, memory.swap.max, and the rule that a group with processes cannot give controllers to children.
 
-use std::path::{Path, PathBuf};
-
-use ramline_units::Limit;
-
 use super::path::ancestors;
-use crate::error::{KernelError, Result};
-use crate::kernel_file::read_text;
-use crate::write::{Change, write_knob};
+use crate::prelude::*;
 
 pub const SUBTREE: &str = "cgroup.subtree_control";
 

@@ -1,13 +1,10 @@
 //! What every kind of place needs: its directory and name, errors that name it, and how much was written.
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, Stat, openat};
+use rustix::fs::{CWD, Mode};
 
-use crate::error::KernelError;
+use crate::prelude::*;
 
 /// What is going to be written: how a file of ours is recognised, and who may read a new one.
 #[derive(Debug, Clone, Copy)]

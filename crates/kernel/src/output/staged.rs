@@ -1,22 +1,17 @@
 //! A regular file that takes its place, or that of an older one, when it is complete.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use rustix::fs::{
-    Access, AtFlags, CWD, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, accessat, fchmod, fchown, flock,
-    fstat, linkat, openat, renameat, statat, unlinkat,
+    Access, AtFlags, CWD, FileType, FlockOperation, Gid, Mode, Uid, accessat, fchmod, fchown, flock, fstat, linkat,
+    renameat, statat, unlinkat,
 };
-use rustix::io::Errno;
 
 use super::place::{Counted, Format, failed, is_shared, open_dir, refused, split};
-use crate::error::{KernelError, Result};
 use crate::input::by_descriptor;
-use crate::process;
+use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 
 /// Names tried for what needs one for a moment.

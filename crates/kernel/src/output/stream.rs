@@ -1,18 +1,13 @@
 //! Devices, pipes, sockets and terminals: opened, and written as they are.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
-use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
-use rustix::io::Errno;
+use rustix::fs::{FileType, Mode, fcntl_getfl, fcntl_setfl, open};
 
 use super::place::{Counted, failed, refused};
-use crate::error::{KernelError, Result};
 use crate::input::by_descriptor;
+use crate::prelude::*;
 
 /// So long a pipe's reader may take to come.
 const READER: Duration = Duration::from_secs(2);

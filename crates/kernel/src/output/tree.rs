@@ -1,19 +1,14 @@
 //! A directory with all that is in it, which takes its place when it is complete.
 
-use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
 
-use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat, fchmod, flock, fstat, mkdirat, openat, renameat, statat,
-};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, fchmod, flock, fstat, mkdirat, renameat, statat};
 
 use super::place::{failed, open_dir, refused, split};
 use super::staged::{is_at, is_locked, is_mounted, owned_like, slots};
-use crate::error::{Cause, KernelError, Result};
+use crate::error::Cause;
 use crate::input::by_descriptor;
-use crate::process;
+use crate::prelude::*;
 
 /// How a directory is opened to be listed.
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

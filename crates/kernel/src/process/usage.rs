@@ -5,13 +5,11 @@
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
 
-use ramline_units::{Bytes, Nanos, growth};
+use ramline_units::{Nanos, growth};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::error::{KernelError, Result, Tried};
-use crate::sys::check;
+use crate::prelude::*;
 
 /// What a child has used, from wait4(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,16 +1,13 @@
 //! Bringing pages into the page cache and dropping them, with the counts before and after.
 
-use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
-use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 
 use super::{Residency, of_ranges};
-use crate::error::{KernelError, Result};
+use crate::prelude::*;
 
 /// The whole file, as the calls that take a signed offset can say it.
 const WHOLE: (u64, u64) = (0, i64::MAX.unsigned_abs());

@@ -2,15 +2,11 @@
 
 #![expect(unsafe_code, reason = "a write in the child, between fork and exec")]
 
-use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
 
 use super::Instance;
-use crate::error::{Result, Tried};
-use crate::sys::check;
+use crate::prelude::*;
 
 /// Digits of a process id, and a blank.
 const DIGITS: usize = 12;

@@ -2,14 +2,10 @@
 //!
 //! New records are dropped, and counted, when a buffer is full; none is overwritten. Nothing waits: the caller sleeps between two drains.
 
-use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 
 use super::Instance;
-use crate::error::{KernelError, Result, Tried};
-use crate::kernel_file::read_text;
+use crate::prelude::*;
 
 /// The buffers of one instance, open.
 #[derive(Debug)]

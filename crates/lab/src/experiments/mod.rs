@@ -64,7 +64,7 @@ mod tests {
     fn every_experiment_asks_a_question_and_has_a_page() {
         for experiment in EXPERIMENTS {
             assert!(experiment.question.ends_with('?'), "{}", experiment.name);
-            let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(experiment.docs);
+            let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(experiment.docs());
             assert_eq!(std::fs::read_to_string(&page).unwrap_or_default(), experiment.page, "{}", page.display());
             let rows = experiment.reading();
             assert!(rows.len() >= 3, "{} has no table to read results by", page.display());

@@ -3,9 +3,8 @@
 //! What it is: system calls and copying, no device: what is read is proven to be in memory. What it is not: a comparison of
 //! tmpfs with a disk; that is tmpfs-vs-disk. Here the question is whether data that is cached anyway gains by moving.
 
-use crate::fileops::child;
 use crate::fileops::ground::{self, GroundPlace, Grounds};
-use crate::fileops::{FileTask, Op, figures};
+use crate::fileops::{FileTask, Op, child, figures};
 use crate::prelude::*;
 
 /// Its name on the command line and in records.
@@ -24,7 +23,6 @@ pub const EXPERIMENT: Experiment = Experiment {
           tmpfs. Then one block of 8 KiB is written many times, into a file that is emptied first and over what is there. \
           User and system time are kept apart, the cost of the loop itself is taken off.",
     needs: "root (to mount a tmpfs), a disk for the other file",
-    docs: "docs/experiments/page-cache-vs-tmpfs.md",
     page: include_str!("../../../../docs/experiments/page-cache-vs-tmpfs.md"),
     parameters: PARAMETERS,
     figures: &["read: per CPU second", "rewrite: per CPU second", "in-place: per CPU second"],

@@ -20,7 +20,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     how: "The same reads of memory are timed in two settings that are one and the same, and in a third that makes so many per cent more \
           of them. A difference claimed between the first two is false; one not claimed for the third is missed.",
     needs: "nothing",
-    docs: "docs/experiments/self-check.md",
     page: include_str!("../../../../docs/experiments/self-check.md"),
     parameters: &[
         row("work", Kind::Time, Some("100ms"), "How long one run of the first setting takes"),

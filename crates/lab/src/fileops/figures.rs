@@ -3,10 +3,8 @@
 //! What it is: for each operation its rate by the clock under the operation's name, and beside it `NAME: per CPU second`,
 //! `NAME: user` and `NAME: system`; the cost of the harness is taken off. What it is not: a judgement.
 
-use ramline_evidence::Figure;
-
 use super::task::{Counts, FileReport, Op};
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// The figures of one operation. A rate over no time at all is left out.
 #[must_use]

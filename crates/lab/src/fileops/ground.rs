@@ -3,12 +3,8 @@
 //! What it is: each made fresh for its run, through the journal, and read back. What it is not: comparable by name alone; the
 //! image arms have a loop device (direct I/O) between file system and disk, the directory on the disk has not.
 
-use std::fs::OpenOptions;
-
-use ramline_kernel::loopdev::{self, LoopDevice};
+use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::mount::{self, Journalled, Tmpfs};
-use ramline_kernel::place::Place;
-use ramline_kernel::zram;
 
 use super::loops::{Sync, write_blocks};
 use crate::prelude::*;
@@ -208,7 +204,7 @@ impl Grounds {
             let size = image_size(place.kind, content);
             let image = run.make_image_file(&base.join(format!("{}.img", place.name)), size)?;
             write_through(&image, size)?;
-            let device = run.attach_loop(&image, loopdev::Options::default())?;
+            let device = run.attach_loop(&image)?;
             if let Some(size) = read_ahead {
                 run.set_knob(&device.read_ahead_knob(), &(size.0 / 1024).to_string())?;
             }
@@ -257,7 +253,7 @@ impl Grounds {
         }
         let mounted = mount::containing(root, &dir);
         if let Some(mounted) = mounted {
-            verified.insert("file system".to_owned(), mounted.fs_type);
+            verified.insert("file system".to_owned(), mounted.fs);
             verified.insert("options".to_owned(), mounted.super_options);
         }
         Ok(Ground { dir, verified, zram: device })

@@ -1,6 +1,5 @@
 //! What the operations have in common: the clock, the loop without the calls, writing and reading a whole file.
 
-use std::fs::OpenOptions;
 use std::hint::black_box;
 use std::io::{Read, Write};
 

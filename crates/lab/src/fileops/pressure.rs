@@ -1,7 +1,6 @@
 //! Looking at a file and a program that together do not fit into their group: what of each is in memory, and where the rest is.
 
 use ramline_kernel::residency::Method;
-use ramline_kernel::zram;
 
 use super::task::{Cost, FileReport};
 use crate::prelude::*;

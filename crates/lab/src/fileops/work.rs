@@ -2,7 +2,6 @@
 //!
 //! It reports what it took and what it found. It works in one directory.
 
-use std::fs::OpenOptions;
 use std::io::Write;
 
 use super::loops::{Clock, Sync, harness, read_all, remove, write_new};

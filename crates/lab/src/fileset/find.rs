@@ -5,7 +5,6 @@
 use std::time::SystemTime;
 
 use ramline_kernel::FileKey;
-use ramline_kernel::input;
 use ramline_kernel::opened::Opened;
 
 use super::{FileSet, Member};

@@ -3,20 +3,14 @@
 //! Residency is counted before and after, and both counts are in the notes. The
 //! scratch file of the disk tier is read into the cache, so nothing more is written.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::time::{Duration, Instant};
-
-use ramline_evidence::rng::SplitMix64;
-use ramline_gather::hardware;
 use ramline_kernel::map::{Advice, Map};
-use ramline_kernel::{KernelError, process, residency, scratch};
-use ramline_units::{Bytes, Nanos};
+use ramline_kernel::{residency, scratch};
+use ramline_units::Nanos;
 
 use super::run::{BLOCK, PIECE, Run, Tier, TiersError, go_on};
 use super::timing::{Series, TimingPlan};
 use super::{ram, sample};
+use crate::prelude::*;
 
 /// Reading a file into the cache stops after this time.
 const WARM_TIME: Duration = Duration::from_millis(1500);

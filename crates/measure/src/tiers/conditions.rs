@@ -2,18 +2,13 @@
 //!
 //! A disturbed machine is named with its number; the reader decides whether to measure again.
 
-use std::time::Duration;
-
-use ramline_evidence::TierMeasurement;
-use ramline_gather::hardware;
 use ramline_gather::quiet::{self, Quiet};
-use ramline_kernel::{Root, process};
-use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::TierOptions;
 use super::timing::Clock;
+use crate::prelude::*;
 
 /// Whether the machine was quiet enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

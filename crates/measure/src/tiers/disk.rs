@@ -3,21 +3,14 @@
 //! Not a drive at its best: one request at a time: what a fault on a file or a swapped page waits for.
 //! Caches of the drive and of a hypervisor cannot be excluded; the notes name them.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use ramline_evidence::rng::SplitMix64;
-use ramline_gather::{hardware, requests};
-use ramline_kernel::direct::Buffer;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, scratch};
-use ramline_units::{Bytes, growth};
+use ramline_kernel::scratch;
+use ramline_units::growth;
 
 use super::existing;
 use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError, go_on};
 use super::timing::TimingPlan;
+use crate::prelude::*;
 
 /// The scratch file, when there is room and time for all of it.
 pub const SCRATCH: Bytes = Bytes::from_mib(256);

@@ -3,13 +3,11 @@
 //! Ordinary places are looked through for a short time, on one file system,
 //! without following links; only files without holes count, because a hole is read from nowhere.
 
-use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use ramline_kernel::input::Looked;
-use ramline_units::Bytes;
+
+use crate::prelude::*;
 
 /// Where large files of an installed system are.
 const PLACES: &[&str] =

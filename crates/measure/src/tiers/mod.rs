@@ -26,11 +26,8 @@ mod sample;
 pub mod timing;
 mod zram;
 
-use std::time::Instant;
-
 use ramline_evidence::TierReport;
 use ramline_sandbox::progress::Progress;
-use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +38,8 @@ use run::Run;
 pub use run::{TierOptions, TiersError};
 pub use sample::PageSample;
 use timing::Clock;
+
+use crate::prelude::*;
 
 /// The report and what is needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

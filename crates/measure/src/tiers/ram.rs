@@ -6,14 +6,12 @@
 
 use std::hint::black_box;
 
-use ramline_evidence::rng::SplitMix64;
-use ramline_gather::hardware;
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::{KernelError, memory_room};
-use ramline_units::Bytes;
+use ramline_kernel::memory_room;
 
 use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
 use super::timing::TimingPlan;
+use crate::prelude::*;
 
 const LINE: u64 = 64;
 /// Loads between two readings of the clock: one load is as long as a few readings.

@@ -1,17 +1,14 @@
 //! A measurement in progress: what is wanted, what a tier is made of, how one is timed.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
 use ramline_act::{ActError, RunLock};
-use ramline_evidence::{Measurement, TierMeasurement, TierReport};
-use ramline_kernel::{KernelError, Root, signals};
+use ramline_evidence::TierReport;
+use ramline_kernel::signals;
 use ramline_sandbox::progress::Progress;
-use ramline_units::Bytes;
 
 use super::disk;
 use super::sample::PageSample;
 use super::timing::{self, Clock, Series, TimingPlan};
+use crate::prelude::*;
 
 /// The unit of all random accesses: what one fault or one read of a page brings.
 pub(super) const BLOCK: u64 = 4096;

@@ -10,9 +10,9 @@
 //! assert_eq!((text.len(), text.page_bytes(), text.label()), (256, 4096, "text (generated, seed 7)"));
 //! ```
 
-use ramline_evidence::rng::SplitMix64;
-
 use ramline_sandbox::fill::{Fill, Filler};
+
+use crate::prelude::*;
 
 /// Pages of one size, with a name for what they are.
 #[derive(Clone)]

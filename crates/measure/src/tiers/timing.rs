@@ -13,12 +13,11 @@
 //! assert!(series.latency().unwrap().n >= 50);
 //! ```
 
-use std::time::{Duration, Instant};
-
 use hdrhistogram::Histogram;
-use ramline_evidence::{LatencyStats, Measurement, ranks_of_p99};
-use ramline_kernel::process;
+use ramline_evidence::{LatencyStats, ranks_of_p99};
 use ramline_units::Nanos;
+
+use crate::prelude::*;
 
 /// A clock whose own cost is known.
 #[derive(Debug, Clone, Copy)]

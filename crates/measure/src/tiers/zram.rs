@@ -4,22 +4,19 @@
 //! request. With consent (a run lock) a scratch device is made through the journal, used and removed; a device that
 //! was there before is never touched. Without, the same algorithms run in user space and every result says so.
 
-use std::fs::File;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 
 use ramline_act::{ActError, RunLock};
-use ramline_evidence::Measurement;
-use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::direct::Buffer;
+use ramline_kernel::zram;
 use ramline_kernel::zram::Device;
-use ramline_kernel::{KernelError, process, zram};
 use ramline_snapshot::zram::MmStat;
-use ramline_units::{Bytes, Ratio, saturating_sum};
+use ramline_units::{Ratio, saturating_sum};
 
 use super::codec::{Codec, HUGE_PER_MILLE};
 use super::run::{PIECE, Run, Tier, TiersError};
 use super::sample::{self, PageSample};
 use super::timing::{Series, TimingPlan};
+use crate::prelude::*;
 use ramline_sandbox::fill::Fill;
 
 /// Pages of each kind that are stored at one time.

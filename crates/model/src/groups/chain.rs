@@ -4,12 +4,11 @@
 //! set (`effective_protection`, mm/page_counter.c): the share of each sibling is scaled down when together they claim more
 //! than their parent has, and with `memory_recursiveprot` what nobody claims is handed down by use.
 
-use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use super::parts::{self, Part};
 use super::tighter;
+use crate::prelude::*;
 
 /// Limits of a group. `None` where the kernel has no such limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

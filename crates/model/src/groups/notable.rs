@@ -4,9 +4,8 @@
 //!
 //! Worked example: of three groups that grow by 8, 1 and 4 MiB a second the first is named first.
 
-use ramline_units::{Bytes, Limit};
-
 use super::{GroupMemory, PartId};
+use crate::prelude::*;
 
 /// Growth below a page a second, either way, is none.
 const LEAST_GROWTH: f64 = 4096.0;

@@ -4,11 +4,9 @@
 //! Sources: docker/cli `calculateMemUsageUnixNoCache`, google/cadvisor `setMemoryStats`, opencontainers/cgroups
 //! `rootStatsFromMeminfo`, systemd `src/cgtop/cgtop.c`.
 
-use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::parts::PartId;
 use super::{GroupMemory, GroupTree};
+use crate::prelude::*;
 
 /// One tool's figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 /// What kind of thing a group is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -7,12 +7,9 @@
 //! The rest: each CPU charges 64 pages ahead (`MEMCG_CHARGE_BATCH`), since 6.16 for up to 7 groups at a time
 //! (`NR_MEMCG_STOCK`), and `memory.stat` may lag by 64 pages a CPU before a reading makes it exact (mm/memcontrol.c).
 
-use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::machine::Machine;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use crate::SignedBytes;
-use crate::worded::worded;
+use crate::prelude::*;
 
 worded! {
     /// What a part is.

@@ -9,11 +9,9 @@
 //! Worked example: 100 MiB, of it 30 clean cache, 5 dirty, 40 anonymous, 10 protected, swap for 20 MiB: 30 MiB at once, 5 after
 //! writing, 20 to swap, 45 stay.
 
-use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
-
 use super::chain::{Bound, Protection};
 use super::parts::{Part, PartId, Within};
+use crate::prelude::*;
 
 /// What reclaim could take at most. `now`, `after_writing`, `with_swap` and `stays` add up to what is charged. Gauges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

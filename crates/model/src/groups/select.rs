@@ -1,9 +1,7 @@
 //! Which groups are worth a line: the largest by one measure, with the groups above them, or one that was asked for.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::{GroupMemory, GroupTree, PartId};
-use crate::worded::worded;
+use crate::prelude::*;
 
 worded! {
     /// By what groups are put in order, largest first.

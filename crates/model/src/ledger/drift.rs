@@ -6,10 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
 use super::{Ledger, Term};
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// How far one line of the ledger moved between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,8 +9,7 @@
 //!
 //! Worked example: lists 1280 MiB, AnonPages 2048, Shmem 256: 1024 are locked; at least 768 of them belong to processes.
 
-use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::Bytes;
+use crate::prelude::*;
 
 /// Locked memory of the two kinds that have owners.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,9 +4,8 @@
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::{Freeable, Ledger, Term};
+use crate::prelude::*;
 use PieceKind::{Cache, Compressed, Dirty, Free, HugePages, Kernel, Locked, Processes, Shared};
 
 /// Which piece.

@@ -1,9 +1,7 @@
 //! The names of the lines and of their parts.
 
-use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::{Freeable, LedgerLine};
+use crate::prelude::*;
 use Freeable::{AtCost, No, Now, Partly};
 
 /// What a line counts; stable names for JSON.

@@ -1,13 +1,10 @@
 //! What a range is: code apart from read-only data, from relocated data, from what is no file at all; and whether the sums
 //! meet what the kernel says of the process.
 
-use std::collections::BTreeMap;
-
 use ramline_snapshot::maps::{MappedFile, Mapping, MappingKind, Maps, Store, Totals, Usage};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::files::{add, behind};
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// What a range is. The first six are of files that are read again after an eviction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -4,12 +4,10 @@
 //! pieces spread over them. What one shared copy would save has bounds: the pages resident of each copy may be the same parts
 //! (the sum minus the largest is saved) or different ones (only what exceeds the file's length).
 
-use std::collections::BTreeMap;
-
 use ramline_snapshot::maps::{Contents, Maps};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::files::{FileUse, device};
+use crate::prelude::*;
 
 /// How copies are known to be copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,10 @@
 //! Every file once: who maps it, what of it is resident, and how that is known.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use ramline_snapshot::maps::{MappedFile, Mapping, Maps, NameState, Source, Store, Usage};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+
+use crate::prelude::*;
 
 /// Order of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,14 +1,13 @@
 //! What eviction would drop and a later use would read again, what it cannot drop, and the cost on the disk that was measured.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ramline_evidence::{LatencyStats, Measurement};
 use ramline_snapshot::maps::{Maps, Store};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::Mapped;
 use super::files::{Basis, FileUse, device};
+use crate::prelude::*;
 
 /// Gauges, each page of a file once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

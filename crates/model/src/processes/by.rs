@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use ramline_snapshot::processes::{Process, Processes};
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

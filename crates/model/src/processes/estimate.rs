@@ -17,12 +17,10 @@
 //! Worked example: Mapped is 920 MiB; A maps 900 MiB, B maps 100. A holds 820 to 900, B 20 to 100; after a walk of B that
 //! gave 40, A holds 880.
 
-use std::collections::HashMap;
-
-use ramline_snapshot::processes::{Process, Processes, Program, Walked};
-use ramline_units::Bytes;
+use ramline_snapshot::processes::{Program, Walked};
 
 use super::row::{Identity, Spread, bytes};
+use crate::prelude::*;
 
 /// A counter of the node lags by at most this many pages a CPU (the largest stat_threshold of mm/vmstat.c).
 const LAG_PAGES: f64 = 125.0;

@@ -3,11 +3,9 @@
 //! Worked example: names `post` and `java` of user `www` take the processes of `www` whose name or program has `post` or `java` in it.
 //! Not an estimate over fewer processes; what one holds follows from all that share with it.
 
-use ramline_snapshot::processes::{Process, Processes};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::by::{self, By};
 use super::row::Spread;
+use crate::prelude::*;
 
 /// What is asked for; empty, everything is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

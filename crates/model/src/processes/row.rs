@@ -1,8 +1,6 @@
 //! One line of the answer, and the sums it is part of.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// A size that is known between bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,16 +1,11 @@
 //! Rows: processes added up by a name.
 
-use std::collections::HashMap;
-
-use ramline_snapshot::processes::{Process, Processes};
-use ramline_units::Bytes;
-
 use super::by::{self, By};
 use super::estimate::{Estimate, How, Part};
 use super::filter::{Filter, Matched};
 use super::row::{Row, Spread, bytes};
 use super::swapped::SwapCosts;
-use crate::SignedBytes;
+use crate::prelude::*;
 
 /// What rows are made of.
 pub struct Parts<'a> {

@@ -8,12 +8,9 @@
 //! Worked example: a pool of 300 MiB holds 1000 MiB; a process has 800 MiB there. Estimate 240 MiB, at most 300, at least
 //! 300 − 200 = 100.
 
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::processes::Process;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
-
 use super::estimate::Part;
 use super::row::Spread;
+use crate::prelude::*;
 
 /// One swap area as far as it costs RAM.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,9 @@
 //! The tree of processes: each with all that it has started. Children of one parent with one name are one row.
 
-use std::collections::HashMap;
-
 use super::by;
 use super::row::Row;
 use super::rows::{Parts, Sum};
+use crate::prelude::*;
 
 /// Rows in the order of the tree, larger subtrees first.
 pub fn rows(parts: &Parts<'_>) -> Vec<Row> {

@@ -9,10 +9,10 @@
 //!
 //! Worked example: 60.0 MiB used, 9.8 stored: 50.2 MiB besides; swap cache empty, 1 MiB that CPUs may hold: 49.2 to 50.2 MiB of zeros.
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Pages, Serialize};
+
+use crate::prelude::*;
 
 /// Slots a CPU may set aside for its next swap-outs, and as many that it has not given back yet (SWAP_SLOTS_CACHE_SIZE).
 const SET_ASIDE: u64 = 2 * 64;

@@ -7,7 +7,8 @@
 //! Worked example: /tmp of 4 GiB with 80 % a user: user 1000 with 3.1 GiB has 0.1 GiB left, and 0.9 GiB of /tmp are free.
 
 use ramline_snapshot::mounts::{Mount, Quota};
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+
+use crate::prelude::*;
 
 /// What a user or group gets that has no limit of its own: mount options `usrquota_block_hardlimit=` and the like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,13 +1,9 @@
 //! The counters of the formulas, where each is read, and the parts each is made of.
 
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::cgroup::{Group, Version};
-use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::zfs::Arc;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::groups::total;
-use crate::worded::worded;
+use crate::prelude::*;
 
 /// Added or taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@
 //! Worked example: `htop 3.2.2` is in the rows of 3.1 to 3.2, and not in those from 3.3 on. A program whose version is not known
 //! may be of any of its rows.
 
-use ramline_units::{Deserialize, JsonSchema, Serialize};
+use crate::prelude::*;
 
 /// A program, and how it is asked for its version; without that only its presence is looked for, where asking takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 //! Ordered so that a row differs from the one above by as little as can be: first the tools that trust MemAvailable, then those
 //! that take off the caches, then those that take off free pages only.
 
-use ramline_snapshot::cgroup::Version;
-
 use super::counter::{Counter, Sign};
+use crate::prelude::*;
 
 /// What a tool shows when its sum is below zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Every field of a zram device with its unit, its scope and the column of `zramctl` that shows it.
 
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Pages, Serialize};
+
+use crate::prelude::*;
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,17 +3,11 @@
 //! The order is that of the kernel's own tests: dirty or being written, then mapped or locked, then whether the range holds the
 //! whole folio. What none of them explains is called so.
 
-use std::collections::HashMap;
-use std::path::Path;
-
 use ramline_gather::mappers::{self, Mapper};
-use ramline_kernel::{FileKey, Root};
-use ramline_kernel::{process, residency};
 use ramline_snapshot::cache::{EvictedFile, EvictedFiles, Holder, Stay, Why};
-use ramline_units::Bytes;
 
 use super::{EvictOptions, Left, reopen};
-use crate::shared::{bytes, name};
+use crate::prelude::*;
 
 /// Fills in what stays, and why.
 pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut EvictedFiles) {

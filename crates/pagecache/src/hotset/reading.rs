@@ -4,14 +4,12 @@
 //! line before anything is done with any of it, keeping nothing; then piece by piece, so that what it costs in memory does not grow with
 //! what somebody may have put into it. Nothing in it is trusted: it may come from anywhere.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Seek};
 
-use ramline_kernel::{Cause, KernelError, input};
-use ramline_units::Bytes;
+use ramline_kernel::{Cause, input};
 
 use super::{Entry, Header, Line, MAGIC, MOST_FILES, VERSION};
+use crate::prelude::*;
 
 /// A line with the longest name and [`super::MOST_NUMBERS`] of the largest numbers is shorter.
 const LONGEST: u64 = 32 << 20;

@@ -1,18 +1,13 @@
 //! What is locked, how it follows what a walk has seen, and why a file could not be locked, with the numbers.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
 use ramline_kernel::pin::Locked;
-use ramline_kernel::{FileKey, KernelError, Root, signals, write};
+use ramline_kernel::write;
 use ramline_snapshot::cache::{Pinned, WarmedFile};
-use ramline_units::Bytes;
 
 use super::Seen;
-use ramline_kernel::limits::Limited;
-
-use crate::shared::name;
-use crate::{Context, evict};
+use crate::prelude::*;
 
 /// So much is read in at a time, so that a signal is heard.
 const WINDOW: u64 = 64 << 20;

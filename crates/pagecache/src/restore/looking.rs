@@ -1,20 +1,14 @@
 //! The files of a hot set, each looked at when its turn comes and then read at once: the first is there while the last has not been
 //! looked at yet. Gone, changed (kind, inode, length, time of the last change) or as it was; of the last kind, what is missing.
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use ramline_kernel::input::Looked;
-use ramline_kernel::{FileKey, KernelError, process, residency};
-use ramline_units::Bytes;
 use rustix::fs::{Advice, FileType, fadvise};
-use rustix::io::Errno;
 
-use crate::evict;
-use crate::hotset::{self, Entry};
+use crate::prelude::*;
 use crate::save::Restoring;
-use crate::shared::{Count, parallel_map};
+use crate::shared::parallel_map;
 use crate::warm::plan::missing_of;
 use crate::warm::wanted::Wanted;
 

@@ -5,12 +5,9 @@
 //! A restore notes that it is at work in `.NAME.restoring` beside FILE, and removes that when it is done.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use ramline_kernel::KernelError;
-use ramline_units::Bytes;
-
-use crate::hotset::{self, Header};
+use crate::hotset::Header;
+use crate::prelude::*;
 
 /// Half.
 const FAR_LESS: u64 = 2;

@@ -8,13 +8,9 @@
 //!
 //! Not by use: the kernel does not report which pages of a file are active without looking at each page frame of memory.
 
-use std::collections::HashSet;
-use std::path::Path;
-
 use ramline_gather::mappers;
-use ramline_kernel::{FileKey, Root};
 
-use crate::hotset::Entry;
+use crate::prelude::*;
 
 const fn key(entry: &Entry) -> FileKey {
     FileKey { device: entry.device, inode: entry.inode }

@@ -1,18 +1,12 @@
 //! One open file: what is resident of it, or why that is not known. Never a number that may be a lie.
 
 use std::fs::OpenOptions;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
-use ramline_kernel::process;
-use ramline_kernel::residency::{self, Method, Residency};
-use ramline_snapshot::cache::{FileRow, Name, Part, Source, Tally};
-use ramline_units::Bytes;
+use ramline_kernel::residency::{Method, Residency};
+use ramline_snapshot::cache::{Name, Part, Source};
 
-use crate::shared::bytes;
-use crate::walk::FoundFile;
+use crate::prelude::*;
 
 /// What the kernel told, in pages, or why it is not known.
 pub type Asked = Result<Residency, String>;

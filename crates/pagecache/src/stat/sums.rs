@@ -1,15 +1,8 @@
 //! What a walk that asks adds up: by directory, the files with the most, and those of which it is not known.
 
-use std::path::PathBuf;
-use std::sync::Mutex;
-
-use ramline_snapshot::cache::{FileRow, Tally};
-use ramline_units::Bytes;
-
 use super::ask::{Asked, tally};
 use super::trees::Trees;
-use crate::shared::{Remarks, bytes, lock};
-use crate::walk::Place;
+use crate::prelude::*;
 
 /// Of all threads.
 #[derive(Debug)]

@@ -1,14 +1,10 @@
 //! Sums by directory, rolled up to what was named.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Mutex;
 
-use ramline_snapshot::cache::{Tally, Tree};
-use ramline_units::Bytes;
+use ramline_snapshot::cache::Tree;
 
-use crate::shared::{lock, name};
-use crate::walk::Place;
+use crate::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct Trees(Mutex<Vec<Node>>);

@@ -4,16 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
 
 use ramline_gather::gather;
-use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, fs};
+use ramline_kernel::{fs, mount};
 use ramline_snapshot::Wanted;
-use ramline_snapshot::cache::Remark;
-use ramline_units::Bytes;
+use ramline_snapshot::mounts::Mount;
 
-use crate::shared::name;
+use crate::prelude::*;
 
 /// Where to look.
 #[derive(Debug, Default)]
@@ -54,30 +51,30 @@ pub fn file_systems(root: &Root) -> (Vec<PathBuf>, Vec<Remark>) {
     choose(&mount::list(root).unwrap_or_default(), |path| path.exists())
 }
 
-fn choose(mounts: &[Mounted], exists: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, Vec<Remark>) {
-    let mut by_device: BTreeMap<&str, Vec<&Mounted>> = BTreeMap::new();
+fn choose(mounts: &[Mount], exists: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, Vec<Remark>) {
+    let mut by_device: BTreeMap<&str, Vec<&Mount>> = BTreeMap::new();
     let mut passed: BTreeMap<String, (u64, &Path)> = BTreeMap::new();
     for (index, mounted) in mounts.iter().enumerate() {
-        let covered = mounts.iter().skip(index + 1).any(|later| mounted.at.starts_with(&later.at));
-        if covered || fs::has_no_files(&mounted.fs_type) || in_memory(&mounted.fs_type) {
+        let covered = mounts.iter().skip(index + 1).any(|later| Path::new(&mounted.at).starts_with(&later.at));
+        if covered || fs::has_no_files(&mounted.fs) || in_memory(&mounted.fs) {
             continue;
         }
-        let why = if fs::may_hang(&mounted.fs_type) {
-            format!("{}: a server or a program answers for it and may never do so", mounted.fs_type)
+        let why = if fs::may_hang(&mounted.fs) {
+            format!("{}: a server or a program answers for it and may never do so", mounted.fs)
         } else if is_seen_below(mounted, &exists) {
             "overlay: its files are counted where its layers are".to_owned()
         } else {
-            by_device.entry(&mounted.device).or_default().push(mounted);
+            by_device.entry(&mounted.dev).or_default().push(mounted);
             continue;
         };
-        passed.entry(why).or_insert((0, &mounted.at)).0 += 1;
+        passed.entry(why).or_insert((0, Path::new(&mounted.at))).0 += 1;
     }
     let mut places = Vec::new();
     for mounted in by_device.into_values() {
-        let whole = mounted.iter().filter(|m| m.subtree == "/").min_by_key(|m| m.at.as_os_str().len());
+        let whole = mounted.iter().filter(|m| m.root == "/").min_by_key(|m| m.at.len());
         match whole {
-            Some(whole) => places.push(whole.at.clone()),
-            None => places.extend(mounted.into_iter().map(|m| m.at.clone())),
+            Some(whole) => places.push(PathBuf::from(&whole.at)),
+            None => places.extend(mounted.into_iter().map(|m| PathBuf::from(&m.at))),
         }
     }
     let passed = passed.into_iter().map(|(text, (files, at))| Remark { text, files, example: Some(name(at)) });
@@ -89,23 +86,24 @@ fn in_memory(kind: &str) -> bool {
 }
 
 /// The layers of an overlay are directories of this namespace: then its pages are counted there.
-fn is_seen_below(mounted: &Mounted, exists: impl Fn(&Path) -> bool) -> bool {
+fn is_seen_below(mounted: &Mount, exists: impl Fn(&Path) -> bool) -> bool {
     let layer = || mounted.option("upperdir").or_else(|| mounted.option("lowerdir")?.split(':').next());
-    mounted.fs_type == "overlay" && layer().is_some_and(|dir| exists(Path::new(dir)))
+    mounted.fs == "overlay" && layer().is_some_and(|dir| exists(Path::new(dir)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mounted(device: &str, subtree: &str, at: &str, fs_type: &str, super_options: &str) -> Mounted {
-        Mounted {
-            device: device.into(),
+    fn mounted(device: &str, subtree: &str, at: &str, fs_type: &str, super_options: &str) -> Mount {
+        Mount {
+            dev: device.into(),
             at: at.into(),
-            subtree: subtree.into(),
-            fs_type: fs_type.into(),
+            root: subtree.into(),
+            fs: fs_type.into(),
             source: "x".into(),
             super_options: super_options.into(),
+            ..Mount::default()
         }
     }
 

@@ -1,20 +1,17 @@
 //! The files in records: which are in question, by what the kernel calls them, and their names and lengths, found while they are
 //! still there.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
 use ramline_act::Result;
 use ramline_gather::{hardware, naming};
-use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{KernelError, Root, process, residency};
+use ramline_kernel::mount;
+use ramline_snapshot::mounts::Mount;
 use ramline_trace::count::{Process, Role, World};
 use ramline_trace::{Event, FileId, What, device_number};
 
-use crate::Context;
-use crate::walk::{self, FoundFile, Visit, WalkOptions};
+use crate::prelude::*;
 
 /// Names of files that were given, by what the kernel calls them.
 pub type Given = HashMap<FileId, PathBuf>;
@@ -31,7 +28,7 @@ struct Known {
 pub struct Names {
     root: Root,
     page: u64,
-    mounts: Vec<Mounted>,
+    mounts: Vec<Mount>,
     // A directory of the file systems files can be opened of by their inodes; `None` where they cannot.
     open: HashMap<u32, Option<File>>,
     known: HashMap<FileId, Known>,
@@ -91,12 +88,12 @@ pub fn id(device: u64, inode: u64) -> FileId {
 }
 
 /// A directory on the file system of the file, where files can be opened by their inodes.
-fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
+fn directory(root: &Root, mounts: &[Mount], file: FileId) -> Option<File> {
     let (major, minor) = file.numbers();
     let device = format!("{major}:{minor}");
-    let on = mounts.iter().filter(|mounted| mounted.device == device && mounted.fs_type.starts_with("ext"));
+    let on = mounts.iter().filter(|mounted| mounted.dev == device && mounted.fs.starts_with("ext"));
     // What is mounted as a whole gives whole paths.
-    let (whole, parts): (Vec<_>, Vec<_>) = on.partition(|mounted| mounted.subtree == "/");
+    let (whole, parts): (Vec<_>, Vec<_>) = on.partition(|mounted| mounted.root == "/");
     whole.into_iter().chain(parts).find_map(|mounted| {
         let open = File::open(root.path(&mounted.at)).ok()?;
         // Another one may be mounted above it.
@@ -233,7 +230,7 @@ impl Visit for Ids<'_> {
 /// On an overlay the kernel tells of the file in the layer it comes from.
 fn layer(context: Context<'_>, path: &Path) -> Option<FileId> {
     let full = path.canonicalize().ok()?;
-    let mounted = mount::containing(context.root, &full).filter(|mounted| mounted.fs_type == "overlay")?;
+    let mounted = mount::containing(context.root, &full).filter(|mounted| mounted.fs == "overlay")?;
     let below = full.strip_prefix(&mounted.at).ok()?;
     let (upper, lower) = (mounted.option("upperdir"), mounted.option("lowerdir").unwrap_or_default());
     let meta = upper.into_iter().chain(lower.split(':')).find_map(|dir| Path::new(dir).join(below).metadata().ok())?;

@@ -1,20 +1,16 @@
 //! A recording: two trace instances, made through the journal and drained while they record, and the counts of what they gave.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use ramline_act::{Result, Run};
-use ramline_kernel::KernelError;
-use ramline_kernel::process::{self, Usage};
+use ramline_kernel::process::Usage;
 use ramline_kernel::tracing::{Instance, RawPages, follow};
 use ramline_snapshot::cache::Recorded;
 use ramline_trace::count::{Counted, Counter};
 use ramline_trace::{Decoder, Event, Events, InOrder, PageLayout};
-use ramline_units::Bytes;
 
 use super::names::{Files, Names};
-use crate::Context;
-use crate::shared::name;
+use crate::prelude::*;
 
 /// Of a processor: room for 0.3 s of a process that does nothing but read pages that are there.
 const BUFFER: Bytes = Bytes::from_mib(16);

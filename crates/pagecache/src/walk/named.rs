@@ -2,20 +2,15 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ramline_kernel::residency::Method;
-use ramline_kernel::{FileKey, KernelError};
 use rustix::fs::{CWD, FileType, OFlags, Stat, fstat, stat};
 
 use super::one::open_quietly;
 use super::share::{Share, What};
 use super::{FoundFile, Place, Visit, Walk};
 use crate::ground::FileSystem;
-use crate::shared::lock;
+use crate::prelude::*;
 
 enum Start {
     Directory(Arc<Place>),

@@ -2,21 +2,15 @@
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use ramline_kernel::FileKey;
-use ramline_kernel::residency::{self, Method};
+use ramline_kernel::residency::Method;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, openat, openat2, statat};
-use rustix::io::Errno;
 
 use super::share::{Local, NAMES, Share, What};
 use super::{FoundFile, Open, Place, Visit, Walk, path_of};
 use crate::ground::FileSystem;
-use crate::shared::lock;
+use crate::prelude::*;
 
 /// Entries of a directory that are no files, and files passed over, counted before they are told.
 #[derive(Default)]

@@ -3,13 +3,10 @@
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::rc::Rc;
-use std::sync::Arc;
-
-use rustix::io::Errno;
 
 use super::one::open_same;
 use super::{Open, Place, Visit, Walk};
-use crate::shared::lock;
+use crate::prelude::*;
 
 /// Names are given away in pieces of about so many bytes.
 pub const NAMES: usize = 8 << 10;

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use ramline_units::Bytes;
-
 use super::depth::MOST;
 use super::wanted::Wanted;
+use crate::prelude::*;
 
 /// A stretch of a large file is an eighth of it, but no longer than this.
 const STRETCH: u64 = 64 << 20;

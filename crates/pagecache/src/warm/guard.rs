@@ -5,15 +5,12 @@
 //! falls when others take memory: it is read again every [`STEP`]. In a group the list is counted with a delay of about two
 //! seconds; so nothing is given up before that has passed. Nothing is reserved.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use ramline_kernel::{Room, Root, cache_room};
+use ramline_kernel::{Room, cache_room};
 use ramline_snapshot::cache::Stop;
-use ramline_units::Bytes;
 
-use crate::shared::lock;
+use crate::prelude::*;
 
 /// Room is read again after so many bytes.
 const STEP: u64 = 64 << 20;

@@ -1,20 +1,13 @@
 //! What is missing, file by file, before anything is read. Where a file has holes, only its data is looked at (SEEK_DATA); where part
 //! of it is there, mincore tells which.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{FileKey, KernelError, process};
-use ramline_snapshot::cache::{Remark, Tally};
-use ramline_units::Bytes;
+use ramline_kernel::residency::Method;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
 use super::wanted::{Wanted, WarmOptions};
-use crate::shared::Remarks;
+use crate::prelude::*;
 use crate::stat::{self, ask_range};
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions, Walked};
-use crate::{Context, evict};
+use crate::walk::Walked;
 
 /// A file of which something is missing.
 #[derive(Debug)]

@@ -7,19 +7,13 @@
 //! Each thread keeps one [`Reader`] and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its stretch;
 //! an error of the disk is told once a file.
 
-use std::collections::HashSet;
-use std::fs::File;
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
 
-use ramline_kernel::limits::{self, Limited};
-use ramline_kernel::{KernelError, process, residency, signals, worker};
+use ramline_kernel::limits;
 use ramline_snapshot::cache::{Stop, Warmed};
-use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
 
 use super::cut::{BATCH, SMALL, WINDOW, batches, page_span, steps, stretch};
@@ -27,9 +21,8 @@ use super::depth::{Depth, MOST, Permits};
 use super::guard::Guard;
 use super::reader::Reader;
 use super::wanted::{Progress, Wanted, WarmOptions};
-use crate::Context;
+use crate::prelude::*;
 use crate::queue::Queue;
-use crate::shared::{Count, lock};
 
 /// How often the depth is looked at and progress told.
 const TICK: Duration = Duration::from_millis(150);

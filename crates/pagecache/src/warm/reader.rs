@@ -6,15 +6,12 @@
 //! such a folio may end: then each is met once. sendfile(2) has a pipe of 16 pages and does not do. Where such a pipe cannot be had (without
 //! root it holds 1 MiB), all is read by read(2).
 
-use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use ramline_kernel::process;
 use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
-use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+
+use crate::prelude::*;
 
 /// What one read(2) asks for.
 const PIECE: usize = 512 << 10;

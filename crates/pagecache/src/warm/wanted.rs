@@ -1,11 +1,6 @@
 //! What is to be read and how: files by number, each asked what of it is missing when its turn comes; and how far it is.
 
-use std::fs::File;
-use std::path::Path;
-use std::time::Duration;
-
-use ramline_kernel::KernelError;
-use ramline_units::Bytes;
+use crate::prelude::*;
 
 /// Files to be read, in their order, by number.
 pub trait Wanted: Sync {

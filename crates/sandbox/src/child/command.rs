@@ -8,23 +8,13 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
-use ramline_act::Run;
-use ramline_evidence::{Better, Figure, RunRecord, Verdict};
-use ramline_kernel::cgroup::Group;
+use ramline_evidence::{Better, Figure};
 use ramline_kernel::opened::Opened;
-use ramline_kernel::process::Usage;
-use ramline_kernel::{Root, process};
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{End, Event, Reach, Supervisor};
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// The launcher's kind of child; its task is the command.
 pub const KIND: &str = "launch";

@@ -1,11 +1,6 @@
 //! How a child ended, and the verdict of that: the one map from an end to a verdict.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
-
-use ramline_evidence::Verdict;
-use ramline_kernel::process::Usage;
-use ramline_units::Nanos;
+use crate::prelude::*;
 
 /// How a child ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

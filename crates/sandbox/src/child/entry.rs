@@ -2,15 +2,12 @@
 //!
 //! The table of kinds is made by the caller of [`main`]; nothing here knows an experiment.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
-use ramline_kernel::{Root, process, stdio};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use ramline_kernel::stdio;
 
 use super::lines::{self, ChildLine, GO, LONGEST};
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// The hidden subcommand; the kind of child and its task follow.
 pub const ARGUMENT: &str = "__workload";

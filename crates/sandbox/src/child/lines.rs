@@ -2,12 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::Sender;
-use std::thread::JoinHandle;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Longest line in bytes; the counters of a machine are the longest.
 pub const LONGEST: usize = 64 << 10;

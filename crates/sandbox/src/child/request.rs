@@ -1,20 +1,14 @@
 //! What a worker can be asked to do, each with one file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 
-use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::direct::{Buffer, Direct};
-use ramline_kernel::map::Map;
-use ramline_kernel::process;
 use ramline_kernel::stream::{self, Hint};
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
 
-use crate::error::{LabError, Result};
-use crate::scratch::{self, open, touch};
+use crate::prelude::*;
+use crate::scratch::{open, touch};
 
 /// Bytes of one read(2): what cp and tar use.
 const PIECE: usize = 128 << 10;

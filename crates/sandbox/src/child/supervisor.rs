@@ -3,26 +3,17 @@
 //! What is looked at, and when the child is to be stopped, is the caller's. A child that is no longer followed, whatever the
 //! reason, is killed and waited for.
 
-use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::process::{Child, ChildStderr, Command, ExitStatus};
+use std::process::{Child, ChildStderr};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
 
-use ramline_act::Run;
-use ramline_evidence::Verdict;
-use ramline_kernel::cgroup::Group;
-use ramline_kernel::process::{self, Usage};
 use ramline_kernel::signals;
-use ramline_units::Nanos;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::end::End;
 use super::lines::{self, ChildLine, GO, LONGEST};
-use crate::error::{LabError, Result};
 use crate::observe::SAMPLE_EVERY;
+use crate::prelude::*;
 
 /// The pipe of a child that has ended is closed, so this is over as soon as all in it was read; on a busy machine that may
 /// take a while.

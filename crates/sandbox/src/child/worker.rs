@@ -3,17 +3,11 @@
 //! The same for every experiment that asks what happens when something reads, maps or writes a file. End of input ends it.
 //! Residency and counters are read from outside.
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
-use ramline_kernel::cgroup::Group;
-use serde_json::Value;
-
 use super::end::End;
 use super::lines::{self, LONGEST};
 use super::request::{Executor, Request, Response};
 use super::supervisor::{Event, Supervisor};
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Its kind of child.
 pub const KIND: &str = "worker";

@@ -1,16 +1,11 @@
 //! Whether the machine does something else: then a timing says little, and a machine that is short of memory itself is left alone.
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
-use ramline_gather::gather;
 use ramline_gather::quiet::{self, Quiet};
-use ramline_kernel::Root;
-use ramline_snapshot::{Snapshot, Wanted, Window};
+use ramline_snapshot::{Snapshot, Window};
 
 use super::check::Check;
 use super::reason::Lack;
-use crate::error::Result;
+use crate::prelude::*;
 
 /// A machine busier than this gives no timing worth having.
 pub const BUSY_LIMIT: f64 = 0.5;

@@ -1,13 +1,11 @@
 //! The single looks: each says what is missing, with the numbers; one after the other they make a check.
 
-use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::mount::Journalled;
-use ramline_kernel::{KernelError, Root, memory_room, memory_total, panic_on_oom, swap, zram};
-use ramline_units::Bytes;
+use ramline_kernel::{memory_room, memory_total, panic_on_oom, zram};
 
 use super::reason::{Caller, Lack, Reason, is_unprivileged, refused};
 use crate::child::command;
-use crate::error::Result;
+use crate::prelude::*;
 
 /// Priority of the areas we make: the highest there is, so that nothing outranks them.
 pub const PRIORITY: i32 = 32767;
@@ -134,8 +132,8 @@ impl<'a> Check<'a> {
     /// # Errors
     /// /proc/swaps cannot be read.
     pub fn outranked(&mut self, ours: i32) -> Result<()> {
-        for area in swap::areas(self.root)?.into_iter().filter(|area| area.priority >= i64::from(ours)) {
-            let (path, priority) = (area.path.display(), area.priority);
+        for area in swap::areas(self.root)?.into_iter().filter(|area| area.priority >= ours) {
+            let (path, priority) = (area.path, area.priority);
             let text =
                 format!("swap: {path} has priority {priority}, which is used beside or before the area of a setting");
             self.lacks(Lack::Swap, text);

@@ -3,15 +3,11 @@
 //! A swap area of ours is everybody's while it is on, and when it goes its pages come back to their owners, into groups that may
 //! have no room for them.
 
-use ramline_gather::gather;
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::Version;
 use ramline_model::settings::{Knob, Reach, reach};
-use ramline_snapshot::Wanted;
 use ramline_snapshot::cgroup::Group;
-use ramline_units::Bytes;
 
 use crate::knobs;
+use crate::prelude::*;
 
 /// What a group cannot drop, from this share of its limit on, leaves no room for what comes back.
 const FULL: f64 = 0.9;

@@ -29,20 +29,13 @@ pub mod consent;
 mod place;
 mod reason;
 
-use std::path::PathBuf;
-
-use ramline_act::Run;
-use ramline_evidence::RunRecord;
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::{Group, Hierarchy, Version};
 use ramline_kernel::place::Place;
-use ramline_units::Bytes;
 
 pub use self::busy::{BUSY_LIMIT, LOOK, settle};
 pub use self::check::{Check, PRIORITY, Tool, headroom, margin};
 pub use self::place::scratch_line;
 pub use self::reason::{Caller, Lack, Reason, is_unprivileged};
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// What is asked of the machine.
 #[derive(Debug, Clone, Default)]

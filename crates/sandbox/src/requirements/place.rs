@@ -1,13 +1,10 @@
 //! Where scratch files may go: a directory on a disk that nobody else can write to, with twice the space free.
 
-use std::path::Path;
-
-use ramline_kernel::KernelError;
 use ramline_kernel::place::{self, Place};
-use ramline_units::Bytes;
 
 use super::check::Check;
 use super::reason::{Caller, Lack, Reason, is_unprivileged};
+use crate::prelude::*;
 
 /// In this order, where none is named. An ordinary user has only the first: the others are root's.
 const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];

@@ -1,8 +1,7 @@
 //! Why something cannot begin, and the one command that helps against it.
 
-use ramline_kernel::{KernelError, process};
-
-use crate::error::{LabError, first_line};
+use crate::error::first_line;
+use crate::prelude::*;
 
 /// We are not root.
 #[must_use]

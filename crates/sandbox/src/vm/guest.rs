@@ -3,30 +3,20 @@
 //!
 //! What it is not: of any use on a host: it refuses unless it has pid 1.
 
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufReader;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use ramline_evidence::{Phase, Sample, SwapKind};
-use ramline_gather::gather;
+use ramline_evidence::Phase;
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::write_knob;
-use ramline_kernel::{Root, guest, meminfo, process, swap, zram, zswap};
-use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
-use serde_json::Value;
+use ramline_kernel::{guest, meminfo, zram, zswap};
 
 use super::message::{FIRST_LINE, GuestWork, Message, Orders, TROUBLE};
 use crate::arm;
 use crate::child::lines::{self, LONGEST};
 use crate::child::{self, Event, Supervisor};
-use crate::error::{LabError, Result};
 use crate::observe::{self, Observer};
-use crate::scratch;
+use crate::prelude::*;
 
 /// The hidden word by which the kernel's command line starts it.
 pub const ARGUMENT: &str = "__guest";
@@ -185,7 +175,7 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
     }
     let areas: Vec<String> = swap::areas(root)?
         .iter()
-        .map(|area| format!("{} {} priority {}", area.path.display(), area.size, area.priority))
+        .map(|area| format!("{} {} priority {}", area.path, area.size, area.priority))
         .collect();
     note("swap areas", Some(if areas.is_empty() { "none".to_owned() } else { areas.join(", ") }));
     Ok((verified, disks))

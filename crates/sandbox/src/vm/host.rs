@@ -3,24 +3,13 @@
 mod console;
 mod watch;
 
-use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
-use std::time::Duration;
-
-use ramline_act::Run;
-use ramline_evidence::{RunMachine, RunRecord, Verdict};
-use ramline_kernel::process::Usage;
-use ramline_units::Bytes;
-use serde_json::Value;
-
 pub use self::console::Console;
 use self::watch::{GuestWatch, Next};
 pub use self::watch::{Part, Patience};
 use super::message::{Message, Orders};
 use super::qemu::Guest;
 use crate::child::End;
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 use crate::progress::Progress;
 
 /// What a guest that had nothing to run has measured of itself.

@@ -3,11 +3,9 @@
 //! What it is not: a downloader. A name such as `6.12` is looked up where this project's own tools put kernels and among the
 //! installed ones; everything else is a path.
 
-use std::path::{Path, PathBuf};
-
 use ramline_kernel::input;
 
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// A kernel with its modules.
 #[derive(Debug, Clone, PartialEq, Eq)]

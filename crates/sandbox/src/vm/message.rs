@@ -13,12 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::collections::BTreeMap;
-
-use ramline_evidence::{RunMachine, Sample, SwapKind};
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use crate::prelude::*;
 
 /// What the guest prints on its console as soon as it runs.
 pub const FIRST_LINE: &str = "ramline guest: here";

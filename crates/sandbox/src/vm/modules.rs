@@ -11,12 +11,11 @@
 //! assert!(found.has("zsmalloc") && !found.has("zram"));
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
 
 use ramline_kernel::input;
 
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Without these a guest has no disk, no file system on it and no way to answer.
 pub const ESSENTIAL: &[&str] = &["virtio_pci", "virtio_blk", "virtio_console", "ext4"];

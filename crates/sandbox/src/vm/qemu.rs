@@ -6,20 +6,13 @@
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
-
-use ramline_act::Run;
-use ramline_kernel::process;
-use ramline_units::Bytes;
 
 use super::guest::{ARGUMENT, CODE_DISK, PORT, SWAP_DISK};
 use super::message::Message;
 use crate::child::Supervisor;
 use crate::child::lines::{self, ChildLine, LONGEST};
-use crate::error::{LabError, Result};
+use crate::prelude::*;
 
 /// The emulator for this machine's architecture.
 pub const PROGRAM: &str = "qemu-system-x86_64";

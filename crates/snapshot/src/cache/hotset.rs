@@ -1,9 +1,8 @@
 //! What `cache save` and `cache restore` did.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
 use super::done::per_second;
 use super::{Doing, Name, Remark, Stop, WarmedFile};
+use crate::prelude::*;
 
 /// What `cache save` did. Sizes are those at the moment of the walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,7 @@
 //! What `cache trace` and `cache watch` counted.
 
-use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
-
 use super::{Name, Tally};
+use crate::prelude::*;
 
 /// Pages by what happened to them. Counters over the time that was recorded, in pages unless said otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,7 @@
 //! The lines of `/proc/PID/maps` and `/proc/PID/smaps`, one at a time: the latter is 46 MB for a process with 65,530 ranges.
 
-use ramline_units::Bytes;
-
 use super::{Mapping, MappingKind, Totals, Usage};
-use crate::{Malformed, parse_lines};
+use crate::prelude::*;
 
 /// A range with what names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,8 @@
 
 use std::collections::HashMap;
 
-use ramline_units::Bytes;
-
 use super::{Process, Processes};
+use crate::prelude::*;
 
 /// Sizes are alike when they fall into the same quarter of a doubling: within 19 %.
 const STEPS_A_DOUBLING: f64 = 4.0;

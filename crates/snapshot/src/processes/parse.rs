@@ -10,9 +10,8 @@
 //! # Ok::<(), ramline_snapshot::processes::NotAProcess>(())
 //! ```
 
-use ramline_units::{Bytes, PageSize, Pages};
-
 use super::{Process, Walked};
+use crate::prelude::*;
 
 /// The text is not what the kernel writes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

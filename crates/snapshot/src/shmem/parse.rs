@@ -1,11 +1,7 @@
 //! Texts about shared memory: the table of System V segments, and what a graphics driver says in fdinfo.
 
-use std::collections::BTreeMap;
-
-use ramline_units::{Bytes, Nanos};
-
 use super::{GraphicsClient, GraphicsRegion, Segment};
-use crate::Malformed;
+use crate::prelude::*;
 
 /// Parses /proc/sysvipc/shm by the names in its first line. `now` is the wall clock in seconds since 1970, to tell ages.
 ///

@@ -1,10 +1,8 @@
 //! `cache evict`: what left the page cache, and why the rest stays.
 
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
-use ramline_units::Bytes;
 
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Processes named for one file.
 const NAMED: usize = 3;

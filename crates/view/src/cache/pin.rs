@@ -2,7 +2,7 @@
 
 use ramline_snapshot::cache::Pinned;
 
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 /// What is said at first, and, in one line, after a change.
 #[must_use]

@@ -1,9 +1,9 @@
 //! Who took pages out, and what a recording cost: the same for `trace` and `watch`.
 
 use ramline_snapshot::cache::{Level, Pushed, Recorded, Taken};
-use ramline_units::{Bytes, PageSize, Pages};
+use ramline_units::{PageSize, Pages};
 
-use ramline_sheet::{Sheet, Table, number};
+use crate::prelude::*;
 
 /// Rows of the table.
 const ROWS: usize = 8;

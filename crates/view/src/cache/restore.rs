@@ -1,10 +1,8 @@
 //! `cache restore`: what of a hot set is there again, and what is not, with the reason.
 
 use ramline_snapshot::cache::{Doing, Restored, WarmedFile};
-use ramline_units::Bytes;
 
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 impl Screen for Restored {
     fn sheet(&self) -> Sheet {

@@ -1,10 +1,8 @@
 //! `cache run`: what a command that was kept apart has read, and what is left of it.
 
 use ramline_snapshot::cache::{Apart, Ran};
-use ramline_units::Bytes;
 
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 impl Screen for Ran {
     fn sheet(&self) -> Sheet {

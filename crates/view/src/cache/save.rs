@@ -2,8 +2,7 @@
 
 use ramline_snapshot::cache::{Doing, Saved};
 
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 impl Screen for Saved {
     fn sheet(&self) -> Sheet {

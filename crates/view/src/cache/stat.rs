@@ -1,11 +1,10 @@
 //! `cache stat`: how much of files is in the page cache.
 
 use ramline_snapshot::cache::{FileRow, Part, Stat, Tally, Tree};
-use ramline_units::Bytes;
 
 use super::Rows;
-use crate::Screen;
-use ramline_sheet::{Block, Cell, Column, Paint, Sheet, Strip, Table, number};
+use crate::prelude::*;
+use ramline_sheet::Strip;
 
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;

@@ -1,10 +1,8 @@
 //! `cache top`: what fills the page cache of the whole machine.
 
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
-use ramline_units::Bytes;
 
-use crate::Screen;
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Names keep so many columns before bars are drawn,
 const NAME: usize = 24;

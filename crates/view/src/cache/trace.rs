@@ -3,8 +3,7 @@
 use ramline_snapshot::cache::{Level, Touched, Traced};
 
 use super::{Rows, pushed};
-use crate::Screen;
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Files for which the processes that took their pages out are listed.
 const PUSHED: usize = 3;

@@ -1,10 +1,8 @@
 //! `cache warm`: what was missing, what was read, how fast, and whether it stayed.
 
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
-use ramline_units::Bytes;
 
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 /// One line while it works: done, total, rate and time left in seconds.
 #[must_use]

@@ -3,8 +3,7 @@
 use ramline_snapshot::cache::{Look, Tally, TracedFile, Watched};
 
 use super::{Rows, pushed};
-use crate::Screen;
-use ramline_sheet::{Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// One look, as it is taken.
 #[must_use]

@@ -2,24 +2,27 @@
 
 use std::sync::OnceLock;
 
-use ramline_advice::{Explanation, Finding};
+use ramline_advice::Explanation;
+use ramline_evidence::ChangeList;
+use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{ChangeList, RunRecord, SeriesTable, SeriesVersus, TierReport};
+use ramline_evidence::pages::PageProfile;
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::cache::{
     EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
 };
-use ramline_snapshot::{Snapshot, Wanted, Window};
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Figure;
 use super::leaves::{Leaf, leaves};
+use crate::prelude::*;
 use crate::screen::{ReadPaths, TopicList};
-use crate::{CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
-use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
-use crate::{ShowTranslate, ShowZram, SortBy, TunePlan};
+use crate::{
+    CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, MeasuredPages, ProofTable, ShowCgroups,
+    ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy,
+    TunePlan, Versioned, schema,
+};
 
 /// A JSON document with numbers that can be explained.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +94,8 @@ documents! {
     "show-maps" ShowMaps, "maps" "ramline show maps" None;
     "show-translate" ShowTranslate, "translate" "ramline show translate"
         Some((|s, _| value(ShowTranslate::new(s, None)), ShowTranslate::WANTED));
+    "measured-pages" MeasuredPages;
+    "page-profile" PageProfile;
     "tier-report" TierReport, "tier-report" "ramline measure tiers" None;
     "checkup" CheckupReport, "checkup" "ramline checkup" None;
     "checkup-comparison" CheckupComparison, "compare" "ramline checkup --compare OLD.json" None;

@@ -1,11 +1,10 @@
 //! What a number says: its words, unit, scope and value here, from the tables where they have them, else from its description.
 
-use ramline_snapshot::{Snapshot, Wanted, Window};
-
 use super::find::FoundNumber;
 use super::leaves::{Leaf, NumberKind};
 use super::named::Named;
 use super::{Figure, FigureScope, ValueHere, rows, value};
+use crate::prelude::*;
 use crate::report::SCHEMA_VERSION;
 
 impl FoundNumber {

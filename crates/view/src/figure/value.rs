@@ -1,10 +1,10 @@
 //! The value of a number in a document: which elements a path selects, and how they print.
 
-use ramline_units::Nanos;
 use serde_json::Value;
 
 use super::ValueHere;
 use super::leaves::NumberKind;
+use crate::prelude::*;
 use ramline_sheet::text::number;
 
 /// More values than this are counted, not listed.

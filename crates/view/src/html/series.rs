@@ -6,13 +6,12 @@
 //! Worked example: seven runs of two settings make a chart of the leading figure with seven dots in each of two rows.
 
 use maud::{Markup, html};
-use ramline_evidence::{RunRecord, SeriesTable};
 
+use crate::prelude::*;
 use crate::screen;
-use ramline_sheet::format::{count, date, size};
+use ramline_sheet::format::{count, size};
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::html::{parts, render};
-use ramline_sheet::{Block, Sheet, Table, number};
 
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]

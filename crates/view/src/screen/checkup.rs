@@ -4,14 +4,13 @@
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
+use crate::prelude::*;
 use crate::report::{CheckupCost, CheckupReport, Mode, Skipped};
 use crate::show::{fit_sentence, verdict_paint};
-use ramline_advice::Finding;
-use ramline_evidence::TierReport;
 use ramline_model::pressure::{PressureModel, PsiGap};
 use ramline_model::tiers::Tier;
 use ramline_model::watermarks::{Distance, Watermarks};
-use ramline_sheet::{Block, Column, Depth, Paint, Sheet, Style, Table, number};
+use ramline_sheet::{Depth, Style};
 
 /// The verdict where there is none.
 pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";

@@ -4,16 +4,13 @@
 //!
 //! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
-use ramline_evidence::{TierChange, TierReport};
+use ramline_evidence::TierChange;
 use ramline_model::ledger::{Drift, Ledger, LineMove};
 use ramline_snapshot::machine::Machine;
-use ramline_units::Nanos;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::checkup::NO_VERDICT;
-use crate::{CheckupReport, Mode, SCHEMA_VERSION, Screen};
-use ramline_sheet::{Cell, Paint, Sheet, Table, number};
+use crate::prelude::*;
+use crate::{CheckupReport, Mode};
 
 /// Movements of the ledger that are shown.
 const MOVES: usize = 10;

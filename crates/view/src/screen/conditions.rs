@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{Noted, RunMachine, RunRecord, SeriesTable};
+use ramline_evidence::{Noted, RunMachine};
 
-use ramline_sheet::format::date;
-use ramline_sheet::{Sheet, Table};
+use crate::prelude::*;
 
 /// The sheet; `how` is how the experiment is done.
 #[must_use]

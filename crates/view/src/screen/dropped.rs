@@ -4,7 +4,7 @@
 
 use ramline_evidence::{ArmDetail, DropBalance, DropKind, DropRun, DropStage};
 
-use ramline_sheet::{Sheet, Table, number};
+use crate::prelude::*;
 
 /// All levels, one after the other.
 pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {

@@ -3,9 +3,8 @@
 //! Of the first run of each setting; the table over all runs stands before it.
 
 use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, SwapStart, Verdict, swap_starts};
-use ramline_units::Bytes;
 
-use ramline_sheet::{Column, Sheet, Table};
+use crate::prelude::*;
 
 /// Rows of the table over time.
 const ROWS: usize = 8;

@@ -2,11 +2,9 @@
 //! list of topics.
 
 use ramline_advice::{Area, Explanation, TOPICS};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen};
-use ramline_sheet::{Depth, Paint, Sheet, Style, Table};
+use crate::prelude::*;
+use ramline_sheet::{Depth, Style};
 
 /// The topics that can be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

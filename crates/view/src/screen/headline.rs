@@ -4,10 +4,11 @@
 //!
 //! Worked example: "cold 9.70 ms, warm 4.10 ms: cold is 2.4 times slower (3 runs each, 6 needed for proof)".
 
-use ramline_evidence::{ArmResult, Better, FigureDifference, FigureResult, Measurement, SeriesTable};
+use ramline_evidence::{Better, FigureDifference, FigureResult, Measurement};
 
 use ramline_sheet::text::number;
-use ramline_sheet::text::number::value;
+
+use crate::prelude::*;
 
 /// A first line is shorter.
 const MOST: usize = 99;

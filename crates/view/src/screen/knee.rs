@@ -1,10 +1,9 @@
 //! The knee of a command: the answer as an interval, then every limit that was tried.
 
-use ramline_evidence::SeriesTable;
 use ramline_evidence::knee::{Judged, Knee, Probe};
 
 use super::series::head;
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// The sheet; `table` is the study of the same records.
 #[must_use]

@@ -1,10 +1,9 @@
 //! The proof of a checkup, and code-plus-data in the lab: the same work in a sandbox under different settings, as one sheet.
 
-use ramline_evidence::{Measurement, work};
+use ramline_evidence::{Measurement, RunOutcome, work};
 
 use super::headline::{factor_of, headline};
 use crate::proof::{ProofArm, ProofTable, ProofVersus};
-use ramline_evidence::RunOutcome;
 use ramline_sheet::{Bar, Bars, Cell, Curve, Paint, Panel, Panels, Sheet, Table, number};
 
 /// The answer where the runs are no longer at hand: the headline of the times in the table.

@@ -10,10 +10,10 @@
 //! assert_eq!(live(&now, &Style::default()), "run 3 of 14, cold: the command runs, 1.2 s; about 1 min left");
 //! ```
 
-use ramline_evidence::{Phase, RunRecord, Sample, Verdict};
-use ramline_units::Bytes;
+use ramline_evidence::{Phase, Sample, Verdict};
 
 use crate::escape;
+use crate::prelude::*;
 use ramline_sheet::text::{Segment, Style, beside, number, wrap};
 
 /// A run that goes on.

@@ -3,11 +3,11 @@
 //! Another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
 //! operation stand together.
 
-use ramline_evidence::{ArmResult, Better, FigureResult, Lead, SeriesTable};
+use ramline_evidence::{Better, FigureResult, Lead};
 
 use super::once;
 use super::series::{endings, median, spread, spread_head};
-use ramline_sheet::{Column, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Places that are memory: with them the others are compared, not they with each other.
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];

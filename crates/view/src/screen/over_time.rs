@@ -5,12 +5,11 @@
 
 use ramline_evidence::over_time::{HeldMemory, MemoryPart, limit, stacked};
 use ramline_evidence::proof::timeline;
-use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
 
 use super::series::leading;
+use crate::prelude::*;
 use ramline_sheet::text::number;
-use ramline_sheet::text::number::value;
-use ramline_sheet::{Along, Curve, LegendKey, Panel, Panels, Points, Sheet, Tint};
+use ramline_sheet::{Along, Curve, LegendKey, Panel, Panels, Points, Tint};
 
 /// A setting and the run of it that is shown.
 struct Shown<'a> {

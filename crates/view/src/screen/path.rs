@@ -4,12 +4,9 @@
 //! called are counted and not drawn; `--json` has them all.
 
 use ramline_evidence::path::{CallPath, Layer, PathStep};
-use ramline_evidence::{RunRecord, SeriesTable};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::series::series_sheet;
-use ramline_sheet::{Column, Sheet, Table, number};
+use crate::prelude::*;
 
 /// A step that took less of the whole, with all it called, is not drawn.
 const LEAST: f64 = 0.02;

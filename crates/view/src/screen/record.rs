@@ -1,8 +1,8 @@
 //! What a checkup rests on: what was not done, what was not seen, under what conditions all of it holds, and what looking cost.
 
-use crate::{CheckupReport, Skipped, UnseenSection};
-use ramline_sheet::format::{date, long};
-use ramline_sheet::{Paint, Sheet, Table};
+use crate::prelude::*;
+use crate::{CheckupReport, Skipped};
+use ramline_sheet::format::long;
 
 /// The sheet; all but its first sentence is shown on request.
 #[must_use]

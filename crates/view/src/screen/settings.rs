@@ -1,13 +1,11 @@
 //! The settings of a series: what was varied and how the runs ended; every run in the order in which they were made; and the kernel's
 //! settings as they were read back.
 
-use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even};
+use ramline_evidence::{Figure, SwapKind, Verdict, even};
 
 use super::once;
 use super::series::{figures, leading};
-use ramline_sheet::format::date;
-use ramline_sheet::text::number::value;
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Runs listed: the raw records have the others.
 const MOST_RUNS: usize = 150;

@@ -4,13 +4,12 @@
 //! Times of runs are not spread evenly around a middle, so the median with its interval stands there, and the smallest
 //! and largest beside it.
 
+use ramline_evidence::Paced;
 use ramline_evidence::even::CPU_TIME;
-use ramline_evidence::{ArmResult, Paced, SeriesTable};
 
 use super::headline::headline;
 use super::series::{chart, claims, ended, head, spread_head, spread_of, unproven};
-use ramline_sheet::text::number::value;
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 const WALL: &str = "wall";
 /// Beside the time: what took it, and what it was read from. User and system time, or where the ticks are too few the sum.

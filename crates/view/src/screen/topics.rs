@@ -4,16 +4,16 @@
 //!
 //! Worked example: a report with a ledger has the topic `ledger`, "Where the memory is".
 
-use ramline_advice::{Change, Finding};
-use ramline_evidence::{TierMeasurement, TierReport};
-use ramline_units::Limit;
+use ramline_advice::Change;
+use ramline_evidence::TierMeasurement;
 
 use super::findings::{confidence, weight};
 use super::{batches, implied, rate};
+use crate::prelude::*;
 use crate::report::CheckupReport;
 use crate::show;
 use crate::who::{GroupUse, WhoUses};
-use ramline_sheet::{Block, Paint, Sheet, Table, Timed, number};
+use ramline_sheet::Timed;
 
 /// One topic.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,11 +84,11 @@ fn who(who: &WhoUses) -> Sheet {
 
 fn tiers(report: &CheckupReport) -> Sheet {
     let mut sheet = Sheet::new();
-    let times_ram = |(name, multiple)| {
-        format!("One random access to {name} takes {} times as long as one to RAM.", number::figure(multiple))
+    let times_ram = |(tier, multiple): (&TierMeasurement, f64)| {
+        format!("One random access to {} takes {} times as long as one to RAM.", tier.label, number::figure(multiple))
     };
     if let Some(measured) = &report.measured {
-        let answer = measured.slowest().map(times_ram);
+        let answer = measured.slowest_tier().map(times_ram);
         sheet.answer(Paint::Plain, answer.unwrap_or_else(|| "The time of one random access to one page.".to_owned()));
         sheet.push(Block::Times(times(measured)));
         let title = "What each uses, and the order in which they are reclaimed";

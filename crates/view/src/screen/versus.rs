@@ -3,8 +3,7 @@
 use ramline_evidence::{FigureVersus, Measurement, SeriesVersus};
 
 use super::series::{endings, spread_of};
-use ramline_sheet::text::number::value;
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// The sheet. It has no answer: the difference that matters most is the headline of both series in one table.
 #[must_use]

@@ -9,13 +9,10 @@ use ramline_model::groups::{
     self, GroupMemory, GroupTree, NoSuchGroup, NodeEviction, OwnerKind, PartId, Reading, Selected, Selection, Sort,
 };
 use ramline_snapshot::cgroup::Version;
-use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
-use ramline_units::{Bytes, Limit, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_snapshot::{Seen, Unseen};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, name, number};
+use crate::prelude::*;
+use ramline_sheet::name;
 
 /// Columns that the name of a group has at least, where the terminal allows.
 const NAME: usize = 22;

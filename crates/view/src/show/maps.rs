@@ -4,12 +4,8 @@ mod tables;
 
 use ramline_evidence::{LatencyStats, Measurement};
 use ramline_model::maps::{Basis, Cost, Mapped, Speed};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen};
-use ramline_sheet::{Paint, Sheet, number};
+use crate::prelude::*;
 
 /// `show maps`: mapped files, by address range.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,9 @@
 use ramline_advice::{Inputs, headline};
 use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
-use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Block, Cell, Column, Paint, Sheet, Stack, StackPiece, Table, Tint, number};
+use crate::prelude::*;
+use ramline_sheet::{Stack, StackPiece, Tint};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;

@@ -5,13 +5,8 @@
 use ramline_model::fragmentation::{Index, Order};
 use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, ScaleFactor, Watermarks, ZoneMarks};
-use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Pressure and the distance to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

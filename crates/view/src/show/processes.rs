@@ -3,13 +3,9 @@
 mod words;
 
 use ramline_model::processes::{By, Filter, Row, Who};
-use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Cell, Column, Depth, Paint, Sheet, Style, Table, number};
+use crate::prelude::*;
+use ramline_sheet::{Depth, Style};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -6,14 +6,9 @@ use ramline_model::balance::{self, Balance};
 use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zswap::Zswap;
-use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::tiers::balance_words;
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Swap on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

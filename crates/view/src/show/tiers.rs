@@ -1,16 +1,11 @@
 //! `show tiers`: the tiers memory moves between, what they use and cost, and the order in which they are reclaimed.
 
-use ramline_evidence::TierReport;
 use ramline_model::balance::{self, Balance};
 use ramline_model::tiers::{self, Tier};
-use ramline_snapshot::{Snapshot, Wanted};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::ShowSwap;
 use crate::measured::priced;
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

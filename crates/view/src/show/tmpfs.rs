@@ -9,13 +9,8 @@ mod shared;
 use ramline_model::shmem::{self, Split};
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
 use ramline_snapshot::shmem::Shmem;
-use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 pub use shared::{TmpfsBy, TmpfsOptions};
 

@@ -5,13 +5,8 @@
 use ramline_model::translate::{
     self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, SystemTable, ToolSpread,
 };
-use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -4,13 +4,9 @@
 
 use ramline_model::swap::Slots;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
-use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::{Bytes, Ratio};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::Ratio;
 
-use crate::{SCHEMA_VERSION, Screen, UnseenSection};
-use ramline_sheet::{Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// zram on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ramline_advice::planning::{Ask, plan};
 use ramline_advice::{Inputs, TOPICS, explain, findings};
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{Arm, DropRun, EatRun, RunRecord, SeriesTable, SeriesVersus, TierReport, path::CallPath};
@@ -9,7 +10,9 @@ use ramline_model::groups::{Selection, Sort};
 use ramline_model::ledger::Ledger;
 use ramline_model::processes::{By, Filter};
 use ramline_model::{costs, pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_plan::Goal;
 use ramline_snapshot::cache::{EvictedFiles, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched};
+use ramline_snapshot::setup::SetUp;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::html::{SeriesPage, page, series};
@@ -17,8 +20,8 @@ use ramline_view::sheet::{Depth, Sheet};
 use ramline_view::text::Style;
 use ramline_view::{
     CheckupComparison, CheckupReport, Drift, ProofTable, Screen, ShowCgroups, ShowMaps, ShowMemory, ShowPressure,
-    ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, UnseenSection, WhoUses, cache,
-    figure, screen,
+    ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, TunePlan, UnseenSection, WhoUses,
+    cache, figure, screen,
 };
 
 use crate::made::Maker;
@@ -62,6 +65,11 @@ pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, b
     for by in [By::Program, By::Process, By::Service, By::Tree] {
         let who = || ShowProcesses::new(seen, window, by, SortBy::Growth, &Filter::default()).top(Some(2));
         draw("processes", broken, || who().text(&STYLE));
+    }
+    let set_up: SetUp = made.make();
+    for goal in [Goal::Balanced, Goal::Capacity, Goal::Latency, Goal::FlashWear] {
+        let ask = Ask { goal, ..Ask::default() };
+        draw("a plan", broken, || TunePlan::new(plan(&inputs, &set_up, &ask), seen, &[]).text(&STYLE));
     }
     draw("findings", broken, || screen::findings(&findings(&inputs), &STYLE));
     for topic in TOPICS {
@@ -113,7 +121,7 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
         })*};
     }
     texts!(ShowMemory, ShowTiers, ShowZram, ShowSwap, ShowTmpfs, ShowPressure, ShowTranslate, ShowProcesses);
-    texts!(ShowCgroups, ShowMaps, EvictedFiles, Restored, Ran, Saved, Top, Warmed);
+    texts!(TunePlan, ShowCgroups, ShowMaps, EvictedFiles, Restored, Ran, Saved, Top, Warmed);
     let (stat, traced, watched): (Stat, Traced, Watched) = (made.make(), made.make(), made.make());
     draw("Stat", broken, || cache::Rows(&stat, 0).text(&STYLE));
     draw("Traced", broken, || cache::Rows(&traced, 0).text(&STYLE));

@@ -5,7 +5,7 @@ use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot,
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
-use super::super::need;
+use super::super::{need, swap};
 use super::{next, priority, size};
 use crate::prelude::*;
 
@@ -66,14 +66,14 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         None => format!("at 2:1, which was not measured here, {size} take {full} of RAM when full"),
     };
     let mut also = vec![reason(of_size, "MemTotal"), of_algorithm];
-    if let Some(first) = areas.first() {
-        also.push(reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"));
-    } else {
-        also.push(reason("there is no disk area below it: when it is full, a process is killed", "/proc/swaps"));
-    }
+    also.push(match areas.first() {
+        Some(first) => reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"),
+        None if desk.changes(swap::TARGET) => reason("the swap file of this plan is below it for what spills", ""),
+        None => reason("there is no disk area below it: when it is full, a process is killed", "/proc/swaps"),
+    });
     let named = set_up.algorithm.clone().unwrap_or_else(|| "the kernel's algorithm".to_owned());
     let new = format!("zram{number}: {size}, {named}, priority {}", set_up.priority);
-    let slots = Bytes(size.0 / snapshot.machine.page_size.0.max(1) * model::SLOT_BYTES);
+    let slots = Bytes((size.0 / snapshot.machine.page_size.0.max(1)).saturating_mul(model::SLOT_BYTES));
     let effect = format!(
         "idle memory takes about half its room instead of staying whole or going to disk: up to {} more",
         size.saturating_sub(full)
@@ -149,7 +149,15 @@ fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<Vec<Step>, S
     }
     let generator = &set_up.generator;
     if generator.program.is_none() {
-        return Ok(without_generator(zram, loaded));
+        // Of what is built in the command line of the kernel alone says how many devices there are.
+        let builtin = desk.inputs.snapshot.zram.data().is_some_and(|seen| seen.support.builtin == Some(true));
+        return match builtin && zram.number > 0 {
+            true => Err(format!(
+                "zram is built into this kernel and has no device {} at boot; install zram-generator",
+                zram.number
+            )),
+            false => Ok(without_generator(zram, loaded)),
+        };
     }
     generator_steps(zram, generator)
 }

@@ -50,7 +50,10 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
         };
         let steps = lasting(desk, name, &[("swap-priority", &then.to_string())], now);
         let effect = "what is swapped out goes to RAM, compressed, before it goes to disk".to_owned();
-        let risk = format!("while it is moved {} of pages are read and written once", area.used);
+        let risk = match area.used.0 {
+            0 => "none: nothing is in it yet".to_owned(),
+            _ => format!("while it is moved {} of pages are read and written once", area.used),
+        };
         return Some(draft(why, "/proc/swaps").change(format!("priority {then}"), effect, risk, steps));
     }
     let full = area.used.share_of(area.size).filter(|share| *share >= FULL);
@@ -118,7 +121,7 @@ fn lasting(desk: &Desk<'_>, name: &str, keys: &[(&str, &str)], now: Vec<Step>) -
         return Err(format!("{} sets [{name}] and wins; change it there", file.path));
     }
     let Some(main) = generator.main.as_ref().filter(|main| has(&main.text)) else {
-        return Err("what makes it at boot was not found; for this boot alone: ramline tune plan zram --runtime-only"
+        return Err("what makes it at boot is no file of zram-generator; for this boot alone: ramline tune plan zram --runtime-only"
             .to_owned());
     };
     let after =

@@ -1,9 +1,9 @@
 //! `ramline cache evict`.
 
+use ramline_pagecache::evict;
 use ramline_pagecache::evict::EvictOptions;
-use ramline_pagecache::{Context, evict};
 
-use super::verb::{CacheVerb, Walking, code, named, range, tell};
+use super::verb::{CacheVerb, Named, Walking, code, range, tell};
 use crate::prelude::*;
 
 /// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory
@@ -13,12 +13,8 @@ use crate::prelude::*;
 /// said); the others stay, unless --sync waits for them. Exit status: 7 when something stays, could not be proven or failed, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Evict {
-    /// Files, directories (with everything below), block devices
-    #[arg(value_name = "PATH", required_unless_present = "from")]
-    paths: Vec<PathBuf>,
-    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
-    #[arg(long, value_name = "LIST")]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    named: Named,
     /// Wait until dirty pages are written, so that all of them can go
     #[arg(long)]
     sync: bool,
@@ -39,7 +35,7 @@ pub struct Evict {
 
 impl CacheVerb for Evict {
     fn run(&self, root: &Root) -> Result<u8> {
-        let names = named(&self.paths, self.from.as_ref())?;
+        let names = self.named.all()?;
         // Who asks later who took these pages out finds this process gone: its name stays in what was recorded.
         ramline_kernel::process::name_thread(ramline_pagecache::trace::EVICTS);
         let options = EvictOptions { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };

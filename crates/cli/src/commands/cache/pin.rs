@@ -1,7 +1,6 @@
 //! `ramline cache pin`.
 
-use ramline_pagecache::{Context, install, pin};
-use ramline_view::cache;
+use ramline_pagecache::{install, pin};
 
 use super::service::{self, Service};
 use super::verb::{CacheVerb, Walking, code, named, tell};

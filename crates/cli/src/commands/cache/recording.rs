@@ -1,7 +1,6 @@
 //! What `cache trace` and `cache watch` share: the journal around what they make in the kernel.
 
 use ramline_act::Run;
-use ramline_kernel::{Cause, KernelError};
 
 use crate::prelude::*;
 

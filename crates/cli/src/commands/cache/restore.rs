@@ -1,8 +1,8 @@
 //! `ramline cache restore`.
 
+use ramline_pagecache::restore;
 use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::warm::WarmOptions;
-use ramline_pagecache::{Context, restore};
 
 use super::verb::{CacheVerb, code, show, tell_beside};
 use crate::prelude::*;

@@ -1,14 +1,8 @@
 //! `ramline cache run`.
 
-use std::ffi::OsString;
-use std::time::Instant;
-
-use ramline_act::{ActError, RunLock};
-use ramline_kernel::Cause;
 use ramline_pagecache::run;
 use ramline_pagecache::run::RunOptions;
 use ramline_snapshot::cache::Ran;
-use ramline_view::text::Style;
 
 use super::verb::CacheVerb;
 use crate::prelude::*;

@@ -1,10 +1,8 @@
 //! `ramline cache save`.
 
-use std::sync::Arc;
-
 use ramline_kernel::output::Output;
 use ramline_pagecache::save::SaveOptions;
-use ramline_pagecache::{Context, SoFar, hotset, install, save};
+use ramline_pagecache::{hotset, install, save};
 
 use super::service::{self, Service};
 use super::verb::{CacheVerb, Walking, code, tell_beside};

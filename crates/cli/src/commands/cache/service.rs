@@ -1,6 +1,6 @@
 //! Units of systemd for the verbs that have some: install, print, remove.
 
-use ramline_act::{Run, RunLock};
+use ramline_act::Run;
 use ramline_kernel::place;
 use ramline_lab::series::clean_up;
 use ramline_pagecache::install::{self, Unit};

@@ -1,13 +1,11 @@
 //! `ramline cache stat`.
 
 use std::io::{ErrorKind, Write};
-use std::sync::Arc;
 
+use ramline_pagecache::stat;
 use ramline_pagecache::stat::StatOptions;
-use ramline_pagecache::{Context, SoFar, stat};
-use ramline_view::cache::Rows;
 
-use super::verb::{CacheVerb, Walking, code, named, tell_beside};
+use super::verb::{CacheVerb, Named, Walking, code, tell_beside};
 use crate::prelude::*;
 
 /// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
@@ -17,12 +15,8 @@ use crate::prelude::*;
 /// not be opened or its residency is not known, 1 (3 for want of permission) when nothing of what was named could be, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Stat {
-    /// Files, directories (with everything below), block devices
-    #[arg(value_name = "PATH", required_unless_present = "from")]
-    paths: Vec<PathBuf>,
-    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
-    #[arg(long, value_name = "LIST")]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    named: Named,
     /// Sum up by directory, the most resident first
     #[arg(long)]
     du: bool,
@@ -49,7 +43,7 @@ const PARTS: u64 = 96;
 
 impl CacheVerb for Stat {
     fn run(&self, root: &Root) -> Result<u8> {
-        let names = named(&self.paths, self.from.as_ref())?;
+        let names = self.named.all()?;
         let lines = |text: &[u8]| {
             let mut out = std::io::stdout().lock();
             match out.write_all(text).and_then(|()| out.flush()) {

@@ -1,11 +1,9 @@
 //! `ramline cache top`.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 
+use ramline_pagecache::top;
 use ramline_pagecache::top::TopOptions;
-use ramline_pagecache::walk::WalkOptions;
-use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
 
 use super::verb::{CacheVerb, code, tell_beside};

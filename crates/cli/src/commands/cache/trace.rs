@@ -1,12 +1,8 @@
 //! `ramline cache trace`.
 
-use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
-use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, TraceOptions, Whom};
-use ramline_pagecache::walk::WalkOptions;
-use ramline_view::cache::Rows;
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, code, tell};

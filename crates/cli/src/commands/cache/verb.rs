@@ -1,12 +1,7 @@
 //! What all verbs of `cache` share: which files, what is told while it goes on, the exit code.
 
-use std::sync::Arc;
-
-use ramline_kernel::KernelError;
-use ramline_pagecache::walk::WalkOptions;
+use ramline_pagecache::Glob;
 use ramline_pagecache::warm::Progress;
-use ramline_pagecache::{Glob, SoFar};
-use ramline_view::cache;
 
 use crate::prelude::*;
 
@@ -17,6 +12,24 @@ pub(super) trait CacheVerb {
     /// # Errors
     /// Nothing of what was named could be looked at, stdout cannot be written, or as the verb says.
     fn run(&self, root: &Root) -> Result<u8>;
+}
+
+/// What is named, on the command line or in a list.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Named {
+    /// Files, directories (with everything below), block devices
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+}
+
+impl Named {
+    /// All of it.
+    pub(super) fn all(&self) -> Result<Vec<PathBuf>, KernelError> {
+        named(&self.paths, self.from.as_ref())
+    }
 }
 
 /// Which files, the same for all verbs.

@@ -1,9 +1,9 @@
 //! `ramline cache warm`.
 
+use ramline_pagecache::warm;
 use ramline_pagecache::warm::WarmOptions;
-use ramline_pagecache::{Context, warm};
 
-use super::verb::{CacheVerb, Walking, code, named, range, show, tell_beside};
+use super::verb::{CacheVerb, Named, Walking, code, range, show, tell_beside};
 use crate::prelude::*;
 
 /// Bring files into the page cache: only what is missing, in parallel, within what is available without pushing out what is in use
@@ -12,12 +12,8 @@ use crate::prelude::*;
 /// again. Ctrl-C ends it; what was read stays. Exit status: 7 when something is still missing or failed, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Warm {
-    /// Files, directories (with everything below), block devices
-    #[arg(value_name = "PATH", required_unless_present = "from")]
-    paths: Vec<PathBuf>,
-    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
-    #[arg(long, value_name = "LIST")]
-    from: Option<PathBuf>,
+    #[command(flatten)]
+    named: Named,
     /// Only find out what is missing
     #[arg(long)]
     dry_run: bool,
@@ -38,7 +34,7 @@ pub struct Warm {
 
 impl CacheVerb for Warm {
     fn run(&self, root: &Root) -> Result<u8> {
-        let names = named(&self.paths, self.from.as_ref())?;
+        let names = self.named.all()?;
         signals::install();
         let terminal = Terminal::new();
         let options = WarmOptions {

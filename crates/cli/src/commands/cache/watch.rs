@@ -1,8 +1,6 @@
 //! `ramline cache watch`.
 
-use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, Watching};
-use ramline_view::cache::{self, Rows};
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, Walking, code, tell};

@@ -2,22 +2,15 @@
 
 mod proof;
 
-use std::time::Instant;
-
-use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
-use ramline_gather::Walking;
 use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_sandbox::progress::Progress;
-use ramline_snapshot::Snapshot;
 use ramline_view::measured::priced;
-use ramline_view::{
-    CheckupCost, CheckupReport, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses,
-};
+use ramline_view::{CheckupCost, CheckupReport, Drift, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses};
 
 use crate::commands::show;
 use crate::prelude::*;

@@ -3,13 +3,12 @@
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, together};
 use ramline_kernel::output::Output;
+use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::find;
-use ramline_lab::store::RunFolder;
 use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
 use ramline_view::sheet::Sheet;
-use serde::Serialize;
 
 use crate::prelude::*;
 
@@ -111,7 +110,7 @@ fn write(target: Option<Output>, page: &Page<'_>) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
     let Page { table, records, doubts, two, sheet } = *page;
     let experiment = find(&table.experiment);
-    let rows = experiment.map(ramline_lab::experiment::Experiment::reading).unwrap_or_default();
+    let rows = experiment.map(Experiment::reading).unwrap_or_default();
     let reading: Vec<Reading> = rows
         .into_iter()
         .map(|(shown, sentence)| Reading { shown: shown.to_owned(), sentence: sentence.to_owned() })
@@ -122,7 +121,7 @@ fn write(target: Option<Output>, page: &Page<'_>) -> Result<()> {
         records,
         question: experiment.map(|e| e.question).unwrap_or_default(),
         how: experiment.map(|e| e.how).unwrap_or_default(),
-        docs: experiment.map(|e| e.docs).unwrap_or_default(),
+        docs: &experiment.map(Experiment::docs).unwrap_or_default(),
         lead: experiment.map(|e| e.figures).unwrap_or_default(),
         reading: &reading,
         doubts,

@@ -5,7 +5,6 @@ use ramline_lab::experiment::{Experiment, PlannedSeries};
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::{Parameter, ParameterKind as Kind, Params};
 use ramline_lab::series::{self, Consent, Env, Order};
-use ramline_lab::store::RunFolder;
 
 use super::{folder_of, known, report};
 use crate::prelude::*;

@@ -1,6 +1,5 @@
 //! `ramline show cgroups`.
 
-use ramline_gather::Walking;
 use ramline_model::groups::{Selection, Sort};
 use ramline_view::ShowCgroups;
 

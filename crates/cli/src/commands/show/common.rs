@@ -1,8 +1,5 @@
 //! What every screen of `show` takes.
 
-use ramline_snapshot::Snapshot;
-use serde::Serialize;
-
 use crate::prelude::*;
 
 /// What every screen takes.

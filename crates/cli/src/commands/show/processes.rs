@@ -1,6 +1,5 @@
 //! `ramline show processes`.
 
-use ramline_gather::Walking;
 use ramline_gather::processes::command_line;
 use ramline_model::processes::{By, Filter};
 use ramline_view::{ShowProcesses, SortBy};

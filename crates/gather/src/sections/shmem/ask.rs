@@ -3,16 +3,12 @@
 //! cachestat(2) counts, for a file of shared memory, the pages in the cache and the entries that lead to swap ("evicted");
 //! together they are what `st_blocks` says is allocated. Checked on 6.12 and 6.18 by tests/shmem/run.
 
-use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::time::Duration;
-
 use ramline_kernel::process::page_size;
 use ramline_kernel::residency;
 use ramline_snapshot::shmem::{Amount, Method};
-use ramline_units::{Bytes, Nanos};
 use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::prelude::*;
 
 pub struct Asker {
     pub method: Method,

@@ -4,16 +4,10 @@
 //! never return. Its inode then comes from fdinfo, or from a stat of the file itself. Of mappings the table says device and
 //! inode; a file without a name is asked through map_files, which the kernel allows to root.
 
-use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io::{ErrorKind, Read};
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
-use std::time::Instant;
+use std::os::fd::AsFd;
 
-use ramline_kernel::Root;
 use ramline_snapshot::shmem::{GraphicsClient, Holder, Object, ObjectKind, Walk, drm_fdinfo};
-use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -21,7 +15,7 @@ use super::ask::{Asker, dev_text, seconds};
 use super::spaces::{Space, Spaces, number_in_link};
 use crate::held::DELETED;
 use crate::mapping::Mapping;
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// Objects distinguished; more are counted as not asked.
 const OBJECTS: usize = 50_000;

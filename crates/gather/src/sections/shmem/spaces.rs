@@ -1,15 +1,9 @@
 //! Mount name spaces: which file systems are in RAM, and over which path each can be entered without a risk to hang.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-
-use ramline_kernel::Root;
 
 use super::super::mounts::{Line, Table, is_local};
-use crate::proc_dir::pids;
+use crate::prelude::*;
 
 /// One way to a file system in RAM.
 #[derive(Debug, Clone, PartialEq, Eq)]

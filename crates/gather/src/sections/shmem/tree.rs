@@ -1,19 +1,16 @@
 //! The files of file systems in RAM: one pass over all of them, in memory that does not grow with their number.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use ramline_snapshot::shmem::{AgeTotal, Amount, File, Filesystem, Shmem};
-use ramline_units::{Bytes, Nanos};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::ask::{Asker, dev_text, seconds};
 use super::spaces::{Spaces, Way};
+use crate::prelude::*;
 
 /// Entries of each list.
 pub const LISTED: usize = 100;

@@ -21,7 +21,6 @@ pub use self::settings::NAME;
 use self::settings::Settings;
 use crate::prelude::*;
 use crate::series::{self, Consent, Done, Env, Order};
-use ramline_sandbox::progress::Progress;
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -33,7 +32,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
             without root the settings as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
             or --sandbox vm: QEMU, a kernel with its modules, a static ramline",
-    docs: "docs/experiments/code-plus-data.md",
     page: include_str!("../../../../../docs/experiments/code-plus-data.md"),
     parameters: &PARAMETERS,
     figures: &[

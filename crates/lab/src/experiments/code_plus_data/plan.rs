@@ -2,9 +2,6 @@
 
 mod unprivileged;
 
-use ramline_kernel::place::Place;
-use ramline_kernel::{swap, zram, zswap};
-
 use super::settings::{CODE_UNITS, NAME, Settings};
 use crate::prelude::*;
 
@@ -162,7 +159,7 @@ fn zswap_reasons(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
         return Ok(reason("this kernel was built without zswap".to_owned()));
     }
     if let Some(area) = swap::areas(root)?.first() {
-        let path = area.path.display();
+        let path = &area.path;
         return Ok(reason(format!("zswap would be switched on for {path} too, and its pages share the pool")));
     }
     Ok(match zswap::pool(root) {

@@ -7,7 +7,6 @@
 //! sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
 //! What it is not: exact. The pool is looked at every millisecond; what was missed is recorded.
 
-use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,8 +14,8 @@ use std::thread::JoinHandle;
 
 use crate::prelude::*;
 use ramline_evidence::PoolBalance;
-use ramline_kernel::{swap, zram, zswap};
 use ramline_model::settings::{Reach, reach};
+use ramline_snapshot::swaps::SwapArea;
 
 /// Time between looks at the pool.
 const POOL_EVERY: Duration = Duration::from_millis(1);
@@ -52,7 +51,8 @@ impl Pool {
     /// /proc/swaps or a device in it cannot be read.
     pub fn of_host(root: &Root, version: Version) -> ramline_kernel::Result<Option<Pool>> {
         let areas = swap::areas(root)?;
-        let zram: Vec<_> = areas.iter().filter_map(swap::Area::zram).map(|id| zram::Device::open(root, id)).collect();
+        let zram: Vec<_> =
+            areas.iter().filter_map(SwapArea::zram_number).map(|id| zram::Device::open(root, id)).collect();
         // The pool of zswap has a line of its own since 5.19 only; without a swap area nothing gets into it.
         let charged = reach(Knob::Zswap, knobs::place(version)) == Reach::PerGroup;
         let zswap =

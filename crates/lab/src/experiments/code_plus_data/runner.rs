@@ -8,7 +8,6 @@ use super::pool::PoolKeeper;
 use super::report::{WorkLog, WorkReport, WorkTask};
 use super::sandbox::{self, Sandbox};
 use crate::prelude::*;
-use ramline_sandbox::progress::Progress;
 use ramline_sandbox::watchdog::{Limits, Watchdog};
 
 /// What all runs share.

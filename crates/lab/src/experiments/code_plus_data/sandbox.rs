@@ -2,7 +2,6 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
-use ramline_kernel::{swap, zswap};
 use ramline_model::settings::{Reach, reach};
 
 use super::code_file::Scratch;
@@ -110,7 +109,7 @@ pub fn swaps_to_disk(root: &Root, swap: &SwapKind) -> Result<Option<bool>> {
         SwapKind::ZramOverFile { .. } => None,
         SwapKind::AsConfigured => {
             let areas = swap::areas(root)?;
-            match areas.iter().filter(|area| area.zram().is_some()).count() {
+            match areas.iter().filter(|area| area.zram_number().is_some()).count() {
                 0 => Some(true),
                 zram => (zram == areas.len()).then_some(false),
             }

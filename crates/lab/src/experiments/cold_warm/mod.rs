@@ -5,8 +5,6 @@
 
 mod reading;
 
-use ramline_kernel::place::Place;
-
 use crate::fileset::{FileSet, State, Warmth};
 use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
@@ -23,7 +21,6 @@ pub const EXPERIMENT: Experiment = Experiment {
           them it needs. Before each timed run exactly those pages are evicted, half of them brought in, or all, and the page cache \
           is asked whether that is so. With --file or --size a file is read from its beginning to its end instead.",
     needs: "for a command: root (to see which files it opens), or a list of its files; for a file: one that is ours; a disk",
-    docs: "docs/experiments/cold-warm.md",
     page: include_str!("../../../../../docs/experiments/cold-warm.md"),
     parameters: &[
         COMMAND,

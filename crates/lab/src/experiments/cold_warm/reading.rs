@@ -5,7 +5,7 @@
 use std::io::Read;
 
 use ramline_kernel::process::Usage;
-use ramline_kernel::{input, signals};
+use ramline_kernel::signals;
 
 use super::{ColdWarm, warmth};
 use crate::prelude::*;

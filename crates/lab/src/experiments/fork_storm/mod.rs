@@ -22,7 +22,6 @@ pub const EXPERIMENT: Experiment = Experiment {
           once, one after the other, and each fork is timed. Then several copies live at once and write to every so many-th page; what the \
           group is charged for them is read while they stand still. At last the process writes to its own pages again.",
     needs: "root, a memory cgroup (version 1 or 2), memory for the process and all it may copy",
-    docs: "docs/experiments/fork-storm.md",
     page: include_str!("../../../../../docs/experiments/fork-storm.md"),
     parameters: &[
         row("arms", Kind::List, Some("small,huge"), "Settings, comma-separated: small, huge"),

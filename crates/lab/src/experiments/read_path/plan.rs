@@ -109,7 +109,7 @@ impl All<'_> {
         let meta = std::fs::metadata(file).map_err(|error| LabError::file("look at", file, error))?;
         let number = (libc::major(meta.dev()), libc::minor(meta.dev()));
         let full = std::fs::canonicalize(file).map_err(|error| LabError::file("look at", file, error))?;
-        let fs_type = mount::containing(root, &full).map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs_type);
+        let fs_type = mount::containing(root, &full).map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs);
         Ok((fs_type, number))
     }
 }

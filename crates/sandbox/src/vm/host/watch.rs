@@ -1,18 +1,12 @@
 //! A guest as it is heard from outside: its messages, its console, and the clocks it runs against.
 
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
-use ramline_evidence::Verdict;
-use ramline_kernel::{Root, memory_room};
-use ramline_units::Bytes;
+use ramline_kernel::memory_room;
 
 use super::super::message::{Message, Orders};
 use super::super::qemu::{FromGuest, Guest};
 use super::console::Console;
 use crate::child::{Event, Supervisor};
-use crate::error::Result;
+use crate::prelude::*;
 use crate::requirements::margin;
 
 /// How often the clocks are looked at.

@@ -3,8 +3,8 @@
 use ramline_model::groups::{GroupMemory, NodeEviction, most};
 
 use super::ShowCgroups;
+use crate::prelude::*;
 use ramline_sheet::text::name::short_ids;
-use ramline_sheet::{Paint, Sheet, number};
 
 /// Removed groups that still hold memory are said from this many on.
 const MANY_DYING: u64 = 100;

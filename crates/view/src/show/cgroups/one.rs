@@ -2,10 +2,10 @@
 
 use ramline_model::groups::{GroupMemory, Part, PartId, Reclaim, Rest};
 use ramline_snapshot::cgroup::Version;
-use ramline_units::{Bytes, Limit};
 
 use super::{OneGroup, ShowCgroups};
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, name, number};
+use crate::prelude::*;
+use ramline_sheet::name;
 
 /// The screen's part for one group.
 pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {

@@ -2,9 +2,8 @@
 
 use ramline_model::maps::{Basis, Class, ClosureLine, Duplicate, FileUse, Likeness, Mapped, Program, RangeUse};
 use ramline_snapshot::maps::{NameState, Store};
-use ramline_units::Bytes;
 
-use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
+use crate::prelude::*;
 
 /// Programs named beside an old file.
 const PROGRAMS: usize = 5;

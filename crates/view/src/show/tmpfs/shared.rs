@@ -4,10 +4,9 @@ mod large;
 
 use ramline_model::shmem::{self, ShmemKind as Kind, ShmemLine, Split};
 use ramline_snapshot::shmem::{AgeTotal, Amount, GraphicsClient, Method, Shmem};
-use ramline_units::{Bytes, Nanos};
 
 use self::large::{files, largest, owner};
-use ramline_sheet::{Cell, Sheet, Table, number};
+use crate::prelude::*;
 
 /// What the rows of the first table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

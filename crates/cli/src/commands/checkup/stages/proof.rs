@@ -2,9 +2,6 @@
 //!
 //! What it is not: as patient as `lab run`. A busy machine gives a doubtful proof and not none: the doubt stands beside it.
 
-use std::time::Instant;
-
-use ramline_act::{ActError, RunLock};
 use ramline_gather::quiet;
 use ramline_lab::experiments::code_plus_data;
 use ramline_lab::experiments::code_plus_data::plan::CodePlusDataPlan;
@@ -12,8 +9,6 @@ use ramline_lab::experiments::code_plus_data::settings::Settings;
 use ramline_lab::series::{Consent, Env};
 use ramline_sandbox::requirements::BUSY_LIMIT;
 use ramline_sandbox::{LabError, arm};
-use ramline_snapshot::Snapshot;
-use ramline_view::Mode;
 
 use super::{Done, Stages, left, say, stop_if_interrupted};
 use crate::prelude::*;

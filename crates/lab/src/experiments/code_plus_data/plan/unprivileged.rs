@@ -4,7 +4,6 @@
 //! lies on the scratch place itself and is read with the read-ahead of its disk, which is recorded. What it is not: less of a
 //! sandbox; limits, watchdog and journal are the same.
 
-use ramline_kernel::place::Place;
 use ramline_model::settings::{self as table, Reach};
 
 use super::super::settings::{NAME, Settings};

@@ -3,9 +3,7 @@
 use std::process::{Command, Stdio};
 
 use ramline_gather::quiet;
-use ramline_kernel::input;
 use ramline_kernel::mount::Journalled;
-use ramline_kernel::place::Place;
 
 use super::super::settings::{CODE_UNITS, NAME, Settings};
 use super::options::GuestOptions;

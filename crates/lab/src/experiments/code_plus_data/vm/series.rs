@@ -10,8 +10,7 @@ use super::super::settings::{CODE_UNITS, Settings};
 use super::plan::VmPlan;
 use crate::prelude::*;
 use ramline_sandbox::vm::guest::CODE_FILE;
-use ramline_sandbox::vm::host::Patience;
-use ramline_sandbox::vm::host::{self, GuestLog, Measured, Part};
+use ramline_sandbox::vm::host::{self, GuestLog, Measured, Part, Patience};
 use ramline_sandbox::vm::message::{GuestWork, Orders};
 use ramline_sandbox::vm::qemu::{Accel, Guest};
 

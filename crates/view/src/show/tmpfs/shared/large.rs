@@ -1,9 +1,8 @@
 //! The largest pieces of shared memory, whatever kind they are, with owner, age and holders.
 
 use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
-use ramline_units::{Bytes, Nanos};
 
-use ramline_sheet::{Column, Sheet, Table, number};
+use crate::prelude::*;
 
 /// A line of the list of the largest: whatever kind it is.
 struct Large {

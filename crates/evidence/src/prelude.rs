@@ -1,0 +1,13 @@
+//! What records and tables are written with.
+
+pub(crate) use std::collections::BTreeMap;
+
+pub(crate) use ramline_units::{Bytes, Nanos};
+pub(crate) use schemars::JsonSchema;
+pub(crate) use serde::{Deserialize, Serialize};
+
+pub(crate) use crate::measurement::Measurement;
+pub(crate) use crate::record::RunRecord;
+pub(crate) use crate::sample::Sample;
+pub(crate) use crate::study;
+pub(crate) use crate::study::Comparison;

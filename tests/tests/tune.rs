@@ -1,0 +1,67 @@
+//! `tune plan` as its users call it, on captured machines.
+
+use ramline_testkit::{Tree, ramline, tree};
+use serde_json::Value;
+
+/// A machine whose zram comes behind a disk, and zram-generator made it.
+fn outranked() -> Tree {
+    Tree::of("findings/swap-outranked/fires")
+        .file("/proc/1/comm", "systemd\n")
+        .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n")
+        .file("/usr/lib/systemd/system-generators/zram-generator", "x")
+        .file("/etc/systemd/zram-generator.conf", "# mine\n[zram0]\nzram-size = 116\n")
+}
+
+#[test]
+fn a_change_is_shown_with_its_reason_and_all_shows_the_steps() {
+    let tree = outranked();
+    let plan = ramline(&["tune", "plan", "zram", "--all", "--root", tree.path()]);
+    assert_eq!((plan.code, plan.stderr.as_str()), (0, ""));
+    for text in [
+        "1 of 1 setting to change: zram0.",
+        "zram0: 116.0 MiB, zstd, priority -3 -> priority 100",
+        "why: /dev/vda2 (priority -2) is used before it or in turn with it, and is slower",
+        "set by: /etc/systemd/zram-generator.conf",
+        "replace /etc/systemd/zram-generator.conf",
+    ] {
+        assert!(plan.stdout.contains(text), "{text}: {}", plan.stdout);
+    }
+    let brief = ramline(&["tune", "plan", "zram", "--root", tree.path()]).stdout;
+    assert!(!brief.contains("replace /etc") && brief.contains("--all shows more."), "{brief}");
+}
+
+#[test]
+fn as_data_it_has_the_keys_of_its_schema_and_every_step() {
+    let tree = outranked();
+    let plan = ramline(&["tune", "plan", "--json", "--root", tree.path()]);
+    let plan: Value = serde_json::from_str(&plan.stdout).unwrap();
+    let schema: Value = serde_json::from_str(&ramline(&["generate", "schema", "tune-plan"]).stdout).unwrap();
+    for key in plan.as_object().unwrap().keys() {
+        assert!(schema["properties"].get(key).is_some(), "no {key}");
+    }
+    let edit = plan["steps"].as_array().unwrap().iter().find(|step| step["kind"] == "edit_file").unwrap();
+    assert_eq!(edit["after"], "# mine\n[zram0]\nzram-size = 116\nswap-priority = 100\n");
+}
+
+#[test]
+fn a_read_only_etc_is_an_obstacle_with_its_way_out_and_a_plan_for_this_boot_has_none() {
+    let tree = outranked().file("/proc/self/mountinfo", "1 0 254:1 / / ro - ext4 /dev/vda1 ro\n");
+    let of = |more: &[&str]| ramline(&[&["tune", "plan", "zram", "--root", tree.path()], more].concat()).stdout;
+    assert!(of(&[]).contains(
+        "It cannot be applied here: /etc is read-only; for this boot alone: ramline tune plan --runtime-only"
+    ));
+    let boot = of(&["--runtime-only", "--all"]);
+    assert!(!boot.contains("cannot be applied") && !boot.contains("replace /etc"), "{boot}");
+    assert!(boot.contains("swapon /dev/zram0 at priority 100"), "{boot}");
+}
+
+#[test]
+fn a_topic_or_a_goal_that_is_none_is_refused_with_those_there_are() {
+    let topic = ramline(&["tune", "plan", "zswap"]);
+    assert_eq!(topic.code, 2);
+    assert!(topic.stderr.contains("swap, zram, vm, tmp"), "{}", topic.stderr);
+    let goal = ramline(&["tune", "plan", "--goal", "speed"]);
+    assert!(goal.code == 2 && goal.stderr.contains("flash-wear"), "{}", goal.stderr);
+    let span = ramline(&["tune", "plan", "--for", "2s", "--root", &tree("healthy/debian-13").display().to_string()]);
+    assert!(span.code == 2 && span.stderr.contains("a capture is one moment"), "{}", span.stderr);
+}
