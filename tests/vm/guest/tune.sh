@@ -42,17 +42,18 @@ facts() {
     step "$1-etc" sh -c 'cd /etc && cat fstab systemd/zram-generator.conf sysctl.d/99-zz-ramline.conf udev/rules.d/90-ramline-zram.rules systemd/system/ramline-zram0.service'
 }
 
-# The image's zram is taken away; its generator stays.
+# The image's zram is taken away; its generator stays. An empty file hides the package's own, which would make a device at the next boot.
 without_zram() {
     swapoff /dev/zram0
     systemctl stop systemd-zram-setup@zram0.service
-    rm -f /etc/systemd/zram-generator.conf
+    : >/etc/systemd/zram-generator.conf
     systemctl daemon-reload
 }
 
 # The generator goes too.
 without_generator() {
     without_zram
+    rm -f /etc/systemd/zram-generator.conf
     step purge dpkg --purge systemd-zram-generator
     systemctl daemon-reload
     modprobe --remove zram
