@@ -16,6 +16,22 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// Parses a duration that may be nothing: `0s`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_or_none(text: &str) -> Result<Duration, String> {
+    if matches!(text, "0" | "0s") { Ok(Duration::ZERO) } else { parse(text) }
+}
+
+/// Parses a time to wait, which is of minutes: `10m` too.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_wait(text: &str) -> Result<Duration, String> {
+    text.strip_suffix('m').map_or_else(|| parse(text), |number| parse(&format!("{number}min")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +44,13 @@ mod tests {
         for bad in ["s", "", ".", "5m", "-1s", "1e9s", "61min", "0s", "infs", "NaNs"] {
             assert!(parse(bad).unwrap_err().contains("for example"), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_wait_is_of_minutes_too_and_a_watch_may_be_none() {
+        assert_eq!(parse_wait("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(parse_wait("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_or_none("0s"), Ok(Duration::ZERO));
+        assert!(parse_wait("0m").is_err() && parse_wait("m").is_err() && parse_or_none("-0s").is_err());
     }
 }

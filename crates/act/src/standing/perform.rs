@@ -127,6 +127,8 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
                 let rule = "it is still in use as a swap area";
                 return Err(KernelError::refused("reset", device.node(), rule, "").hint("ramline show swap"));
             }
+            // Switching it off makes an event of udev, whose rule would give a device without a size its size again.
+            settle();
             device.reset()
         }
         // The header goes with the device.

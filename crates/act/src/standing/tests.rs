@@ -235,3 +235,20 @@ fn a_knob_that_made_another_0_is_undone_by_setting_that_one_again() {
     perform::reverse(&place.root, &set("4096", "0"), None, &mut written).unwrap();
     assert_eq!(read("dirty_bytes"), "4096");
 }
+
+#[test]
+fn what_the_boot_after_a_cut_undo_has_made_again_is_undone_again() {
+    let place = place();
+    let before = listing(&place.tree);
+    let transaction = Transaction::new(&place.lock, &place.root, None);
+    let number = transaction.apply(request(edit()), &mut |_| ()).unwrap().number;
+    let standing = Standing::of(place.lock.state());
+    let change = |number| standing.list().unwrap().0.into_iter().find(|change| change.head.number == number).unwrap();
+    let knob = edit().iter().position(|step| matches!(step, Step::SetKnob { .. })).unwrap();
+    let mut record = standing.reopen(&change(number)).unwrap();
+    record.append(&Record::Undoing { time_ms: 1, why: String::new() }).unwrap();
+    record.append(&Record::Undone { step: knob }).unwrap();
+    // The power went; the file was still there, and the boot has set the knob: it reads 133.
+    transaction.undo(&change(number), "again", false, &mut |_| ()).unwrap();
+    assert_eq!(listing(&place.tree), before);
+}

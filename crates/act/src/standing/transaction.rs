@@ -231,7 +231,9 @@ impl<'a> Transaction<'a> {
         for (number, held) in steps.iter().enumerate().rev() {
             // What only reads again is done each time: an interrupted undo may not have come to it.
             let again = matches!(held.step, Step::ReloadUnits | Step::ReloadRules);
-            if held.was_so || (undone.contains(&number) && !again) || !all {
+            // What does not last is back after a reboot, made by the files that were still there.
+            let is_back = || !held.step.lasts() && matches!(probe(self.root, &held.step), Ok(StepState::After));
+            if held.was_so || (undone.contains(&number) && !again && !is_back()) || !all {
                 continue;
             }
             match probe(self.root, &held.step) {

@@ -17,10 +17,10 @@ pub struct How {
     #[arg(long)]
     pub dry_run: bool,
     /// Undo it after this time (10m) unless `ramline tune keep` is run before
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_wait)]
     pub revert_after: Option<Duration>,
     /// Watch for this long and undo it when tasks begin to wait for memory or are killed (0s: do not watch)
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse_or_none)]
     pub guard: Duration,
 }
 
@@ -63,18 +63,22 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
     let transaction = Transaction::new(&lock, &root, state::crash_after());
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
-    if let Some(harm) = guard.watch(&root, how.guard) {
+    // Before the watching, which may end with this process; it begins to count when that is over, for an undo needs the lock.
+    let timed = how.revert_after.map_or(Ok(()), |after| timer(number, how.guard.saturating_add(after)));
+    let harm = match timed {
+        Err(error) => Some(format!("its timer could not be set: {error:#}")),
+        Ok(()) => guard.watch(&root, how.guard),
+    };
+    if let Some(harm) = harm {
         let (changes, _) = ramline_act::standing::Standing::of(lock.state()).list()?;
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }
-        return Err(Failure::rolled_back(format!(
-            "change {number} did harm and is undone: {harm}\n  try: ramline tune history"
-        ))
-        .into());
+        return Err(
+            Failure::rolled_back(format!("change {number} is undone: {harm}\n  try: ramline tune history")).into()
+        );
     }
     if let Some(after) = how.revert_after {
-        timer(number, after)?;
         stdio::tell(&format!(
             "Change {number} is undone in {} s unless it is kept: ramline tune keep {number}",
             after.as_secs()

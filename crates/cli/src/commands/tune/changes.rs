@@ -204,10 +204,14 @@ impl Undo {
             std::thread::sleep(after);
         }
         let root = Root::live();
-        let to = meant(self.number, "undo", StandingChange::stands)?;
-        if self.unless_kept && to.confirmed {
+        let waited = self.unless_kept.then(|| patient_lock(&root)).transpose()?;
+        // What the guard or a person has undone meanwhile is no error of the timer's.
+        let wanted = |change: &StandingChange| change.stands() && !change.confirmed;
+        if self.unless_kept && !all()?.0.iter().any(|change| Some(change.head.number) == self.number && wanted(change))
+        {
             return Ok(exit::DONE);
         }
+        let to = meant(self.number, "undo", StandingChange::stands)?;
         let (mut changes, _) = all()?;
         changes.retain(|change| change.stands() && change.head.number >= to.head.number);
         let what: Vec<String> = changes
@@ -219,7 +223,7 @@ impl Undo {
             return Err(Failure::refused("nothing was undone: nobody said yes\n  try: ramline tune undo --yes").into());
         }
         let why = if self.unless_kept { "it was not kept in time" } else { "asked for" };
-        let lock = state::lock(&root)?;
+        let lock = waited.map_or_else(|| state::lock(&root), Ok)?;
         let transaction = Transaction::new(&lock, &root, state::crash_after());
         for change in changes.iter().rev() {
             transaction.undo(change, why, self.leave_changed, &mut |line| stdio::tell(line))?;
@@ -227,6 +231,18 @@ impl Undo {
         }
         Ok(exit::DONE)
     }
+}
+
+/// The timer asks once, so it waits for another ramline to end.
+fn patient_lock(root: &Root) -> Result<ramline_act::RunLock> {
+    const LONGEST: u32 = 3600;
+    for _ in 1..LONGEST {
+        if let Ok(lock) = state::lock(root) {
+            return Ok(lock);
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    state::lock(root)
 }
 
 impl Finish {

@@ -1,0 +1,204 @@
+"""Changes that stay: applied, cut off, finished, looked at after a reboot, undone, and compared with the listing from before.
+
+Example: cut_and_reboot(machine)
+"""
+
+import difflib
+import re
+
+from harness import check, equal, note
+
+POWER_CUT = 123
+ZRAM = "zram,--goal,capacity"
+SWAP = "swap,--goal,capacity"
+SWAPPINESS = "--set,vm.swappiness=150"
+# As systemd's tmp.mount has it, on the 1 GiB of the guest.
+TMP = "tmp,--goal,flash-wear"
+
+
+class Disk:
+    """One disk through several boots."""
+
+    def __init__(self, machine, name):
+        self.machine, self.path = machine, machine.folder / f"{name}.qcow2"
+        self.path.unlink(missing_ok=True)
+
+    def boot(self, do, cut=False, **variables):
+        options = ["--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
+        seen = self.machine.debian("tune", *options, cut=cut, DO=do, **variables)
+        if cut:
+            note(" ".join(seen.stdout.split())[-400:])
+            check(f"the power is cut in: {do}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}")
+        return seen
+
+    def gone(self):
+        self.path.unlink(missing_ok=True)
+
+
+def went(seen, *steps):
+    for step in steps:
+        check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+
+
+def listed(old, new):
+    """The lines in which two listings differ."""
+    if not old or not new:
+        return [f"no listing {'before' if not old else 'after'}"]
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def same(what, old, new):
+    changes = listed(old, new)
+    check(what, not changes, "\n".join(changes[:60]))
+
+
+def change(seen, step, number):
+    """One change of `tune status --json`."""
+    document = seen.json(f"{step}.out") or {"changes": []}
+    return next((entry for entry in document["changes"] if entry["number"] == number), None)
+
+
+def state(seen, step, number, wanted, rebooted=None):
+    found = change(seen, step, number)
+    if check(f"{step}: change {number} is known", found is not None, seen.said(step)):
+        astray = [entry for entry in found["steps"] if entry["stands"] not in ("after", "was_so", "stateless")]
+        check(f"{step}: change {number} is {wanted}", found["state"] == wanted, f"{found['state']}: {astray}")
+        if rebooted is not None:
+            equal(f"{step}: change {number} was {'' if rebooted else 'not '}rebooted since", found["rebooted"], rebooted)
+
+
+def in_force(seen, when, areas):
+    """What other programs say of swap, zram, units and fstab: `areas` has name and priority (None: the kernel's), the one used first in front."""
+    rows = [line.split() for line in seen.text(f"{when}-swapon.out").splitlines()]
+    swap = sorted(((name, int(size), int(priority)) for name, _, size, priority in rows), key=lambda row: -row[2])
+    note(f"swapon --show: {swap}; zramctl: {seen.text(f'{when}-zramctl.out').split()}; swappiness {seen.text(f'{when}-swappiness.out').strip()}")
+    check(f"{when}: swapon --show has the areas in this order", [name for name, _, _ in swap] == [name for name, _ in areas], swap)
+    check(f"{when}: with these priorities", all(wanted is None or wanted == row[2] for row, (_, wanted) in zip(swap, areas, strict=False)), swap)
+    shown = ((seen.json(f"{when}-show.out") or {}).get("swap") or {}).get("areas", [])
+    check(f"{when}: show swap agrees with swapon", [area["path"] for area in shown] == [name for name, _, _ in swap], shown)
+    check(f"{when}: findmnt --verify finds no error in fstab", seen.status(f"{when}-fstab") == 0 and "0 parse errors, 0 errors" in seen.said(f"{when}-fstab"), seen.said(f"{when}-fstab"))
+    check(f"{when}: no unit has failed", not seen.text(f"{when}-failed.out").strip(), seen.text(f"{when}-failed.out"))
+    if any("zram" in name for name, _ in areas):
+        # "zram0: 976.0 MiB, zstd, priority 100"
+        words = change(seen, f"{when}-status", 1) or {}
+        planned = re.search(r"zram0: ([\d.]+) (MiB|GiB), (.+?), priority", words.get("what", ""))
+        name, algorithm, size = (seen.text(f"{when}-zramctl.out").split() + ["", "", "0"])[:3]
+        wanted = float(planned[1]) * {"MiB": 2**20, "GiB": 2**30}[planned[2]] if planned else 0
+        check(f"{when}: zramctl has the planned size", name == "/dev/zram0" and abs(int(size) - wanted) < 2**24, (name, size, words.get("what")))
+        check(f"{when}: zramctl has the planned algorithm", planned and planned[3] in (algorithm, "the kernel's algorithm"), (algorithm, words.get("what")))
+
+
+ZRAM_FIRST = [("/dev/zram0", 100), ("/dev/vdb1", None)]
+DISK_ALONE = [("/dev/vdb1", None)]
+
+
+def cut_and_reboot(machine):
+    """zram by ramline's own unit: a power cut in the apply, finished; a reboot; a power cut in the undo, undone; a reboot."""
+    disk = Disk(machine, "cut")
+    disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
+    second = disk.boot("status finish now")
+    state(second, "status", 1, "half_applied", True)
+    went(second, "finish")
+    state(second, "now-status", 1, "in_force")
+    in_force(second, "now", ZRAM_FIRST)
+    disk.boot("now keep cut_undo", cut=True, CUT=9)
+    fourth = disk.boot("status undo undone")
+    state(fourth, "now-status", 1, "in_force", True)
+    in_force(fourth, "now", ZRAM_FIRST)
+    equal("ramline's unit is active after the reboot", fourth.text("now-own.out").split(), ["active"])
+    check("systemd-analyze verify takes ramline's unit", fourth.status("now-verify") == 0 and "ramline" not in fourth.text("now-verify.err"), fourth.said("now-verify"))
+    state(fourth, "status", 1, "half_undone", True)
+    went(fourth, "undo")
+    same("after the undo all is as before", fourth.text("before.listing"), fourth.text("undone.listing"))
+    fifth = disk.boot("after")
+    same("and after one more reboot", fifth.text("before.listing"), fifth.text("after.listing"))
+    state(fifth, "after-status", 1, "undone", True)
+    disk.gone()
+
+
+def rebooted(machine, name, prepare, apply, areas, **files):
+    """Applied; a reboot, looked at, undone; a reboot, all as before."""
+    disk = Disk(machine, name)
+    first = disk.boot(f"{prepare} before apply now", APPLY=apply)
+    for number in range(1, len(apply.split()) + 1):
+        went(first, f"apply-{number}")
+        state(first, "now-status", number, "in_force", False)
+    in_force(first, "now", areas)
+    second = disk.boot("now undo undone")
+    for number in range(1, len(apply.split()) + 1):
+        state(second, "now-status", number, "in_force", True)
+    in_force(second, "now", areas)
+    went(second, "undo")
+    same(f"{name}: undone, before the reboot", second.text("before.listing"), second.text("undone.listing"))
+    third = disk.boot("after")
+    same(f"{name}: undone and booted, all is as before", third.text("before.listing"), third.text("after.listing"))
+    for number in range(1, len(apply.split()) + 1):
+        state(third, "after-status", number, "undone", True)
+    disk.gone()
+    return second
+
+
+def with_generator(machine):
+    """zram through zram-generator, a setting of the reader's own, /tmp in RAM."""
+    seen = rebooted(machine, "generator", "without_zram tmp_on_disk", f"{ZRAM} {SWAPPINESS} {TMP}", ZRAM_FIRST)
+    equal("its units are active after the reboot", seen.text("now-generated.out").split(), ["active", "active"])
+    equal("swappiness is in force after the reboot", seen.text("now-swappiness.out").strip(), "150")
+    check("/tmp is a tmpfs after the reboot", seen.text("now-tmp.out").startswith("tmpfs"), seen.said("now-tmp"))
+
+
+def swap_file(machine):
+    """A swap file, zram above it by ramline's own unit, a setting of the reader's own."""
+    seen = rebooted(machine, "file", "without_generator without_disk", f"{ZRAM} {SWAP} {SWAPPINESS}", [("/dev/zram0", 100), ("/swapfile", 10)])
+    equal("ramline's unit is active after the reboot", seen.text("now-own.out").split(), ["active"])
+    check("systemd-analyze verify takes ramline's unit", seen.status("now-verify") == 0 and "ramline" not in seen.text("now-verify.err"), seen.said("now-verify"))
+
+
+def more_cuts(machine):
+    """The power goes behind other records; now and then it is undone instead of finished."""
+    disk = Disk(machine, "cuts")
+    disk.boot("without_generator before status", APPLY=ZRAM)
+    for number, cut in enumerate((1, 4, 8, 11, 17, 20, 23, 25), 1):
+        disk.boot("cut_apply", cut=True, APPLY=ZRAM, CUT=cut)
+        if number % 2:
+            seen = disk.boot("status finish", APPLY=ZRAM)
+            state(seen, "status", number, "half_applied", True)
+            went(seen, "finish")
+            seen = disk.boot("now undo undone", APPLY=ZRAM)
+            state(seen, "now-status", number, "in_force")
+        else:
+            seen = disk.boot("status undo undone", APPLY=ZRAM)
+            state(seen, "status", number, "half_applied", True)
+        went(seen, "undo")
+        same(f"cut behind record {cut}, undone", seen.text("before.listing"), seen.text("undone.listing"))
+    disk.gone()
+
+
+def every_record(machine):
+    """Killed behind every record of an apply and of an undo."""
+    disk = Disk(machine, "sweep")
+    seen = disk.boot("without_generator before sweep", APPLY=ZRAM)
+    before, finished = seen.text("before.listing"), None
+    applies, undos = (int(seen.text(f"{verb}-records").strip() or 0) for verb in ("apply", "undo"))
+    note(f"an apply has {applies - 1} records, an undo {undos - 1}")
+    check("the sweeps came to their ends", 10 < applies < 80 and 10 < undos < 80, (applies, undos))
+    for n in range(1, applies):
+        equal(f"apply killed behind record {n}", seen.status(f"k{n}-apply"), 137)
+        state(seen, f"k{n}-status", n, "half_applied")
+        if n % 2:
+            went(seen, f"k{n}-finish")
+            finished = finished or seen.text(f"k{n}-finished.listing")
+            same(f"finished behind record {n} as behind the first", untimed(finished), untimed(seen.text(f"k{n}-finished.listing")))
+        went(seen, f"k{n}-undo")
+        same(f"apply killed behind record {n}, undone", before, seen.text(f"k{n}.listing"))
+    for n in range(1, undos):
+        equal(f"undo killed behind record {n}", seen.status(f"u{n}-undo"), 137)
+        state(seen, f"u{n}-status", applies + n - 1, "half_undone")
+        went(seen, f"u{n}-again")
+        same(f"undo killed behind record {n}, undone", before, seen.text(f"u{n}.listing"))
+    disk.gone()
+
+
+def untimed(listing):
+    """Without the times of files, which a second apply writes anew."""
+    return re.sub(r" \d+\.\d{10} ->", " ->", listing)

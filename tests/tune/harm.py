@@ -1,0 +1,50 @@
+"""Changes that are undone by themselves: by the timer of --revert-after, and by the guard when they hurt.
+
+Example: timer(machine)
+"""
+
+from changes import change, state, went
+from harness import check, equal, note
+
+# Of the RAM of 1 GiB so many KiB are kept free: the load, which fitted, no longer does.
+LEAST_FREE = 600000
+# All tasks waiting for this share of a second hurts; the guard's own share, of two seconds.
+HURTS, SECONDS = 0.4, 10.0
+
+
+def timer(machine):
+    """The session is killed, and the timer undoes; a change that is kept stays."""
+    seen = machine.debian("tune", DO="revert")
+    note(" ".join(seen.text("revert.out").split()))
+    equal("it is in force", seen.text("revert-before.out").strip(), "150")
+    equal("the timer undoes it, whatever has become of the session", seen.text("revert-after.out").strip(), "60")
+    state(seen, "revert-status", 1, "undone")
+    note(str((change(seen, "revert-status", 1) or {}).get("undone_why")))
+    went(seen, "kept-apply", "kept-keep")
+    equal("what is kept stays", seen.text("kept-after.out").strip(), "150")
+    state(seen, "kept-status", 2, "in_force")
+    went(seen, "kept-undo")
+
+
+def guard(machine):
+    """A load that fits, and a change under which it does not get on."""
+    seen = machine.debian("tune", DO="without_zram hurt", LEAST_FREE=LEAST_FREE)
+    note(seen.text("hurt.meminfo").replace("\n", "; "))
+    note(seen.text("hurt-apply.err").strip()[-400:])
+    check("the apply ends as rolled back", seen.status("hurt-apply") not in (0, None), seen.said("hurt-apply"))
+    equal("the knob is as before", seen.text("hurt-after.out"), seen.text("hurt-before.out"))
+    state(seen, "hurt-status", 1, "undone")
+    held = change(seen, "hurt-status", 1) or {}
+    note(f"{(held.get('changed_ms', 0) - held.get('applied_ms', 0)) / 1e3:.1f} s from its record to the end of its undo: {held.get('undone_why')}")
+    samples = [tuple(float(word) for word in line.split()) for line in seen.text("hurt.samples").splitlines() if len(line.split()) == 3]
+    bad = [sample for sample in samples if sample[2] == LEAST_FREE]
+    if not check("the change was in force while it was looked at", bad, f"{samples[-5:]} {seen.text('hurt.sampler')}"):
+        return
+    hurts = next((at for at, waited, _ in bad for at2, waited2, _ in bad if at2 - at >= 1 and (waited2 - waited) / 1e6 / (at2 - at) > HURTS), None)
+    back = next((at for at, _, value in samples if at > bad[-1][0]), bad[-1][0])
+    note(f"in force for {back - bad[0][0]:.1f} s; all tasks waited {(bad[-1][1] - bad[0][1]) / 1e6:.1f} s of it; kills: {len(seen.text('hurt.kills').splitlines())}")
+    if hurts is not None:
+        check("it is undone within 10 s after it begins to hurt", back - hurts <= SECONDS, (hurts, back))
+        note(f"undone {back - hurts:.1f} s after it begins to hurt")
+    else:
+        check("it hurts: a process was killed, or all tasks waited", seen.text("hurt.kills").strip(), bad[-1])

@@ -1,0 +1,172 @@
+# On the Debian guest with a disk of its own: what `tune` leaves in force, over reboots and power cuts. DO names the functions to run, in order.
+
+# What a power cut must not take from the test: it comes home with the next boot.
+kept=/var/lib/tune-test
+mkdir -p $kept
+
+# listing NAME: all that a change could have changed and an undo must bring back, in NAME.listing. A directory's time is that of the last file
+# made in it, and vm.user_reserve_kbytes is what the kernel found free at boot: neither is a setting.
+listing() {
+    {
+        find /etc -xdev \( -type d -printf '%p %y %m %U:%G\n' \) -o -printf '%p %y %m %U:%G %s %T@ -> %l\n' | sort
+        find /etc -xdev -type f -exec sha256sum {} + | sort -k 2
+        find / -maxdepth 1 -printf '%p %y %m %U:%G\n' | sort
+        systemctl list-unit-files --no-legend --no-pager | awk '{ print "unit file", $1, $2 }' | sort
+        for knob in /proc/sys/vm/*; do
+            case "$knob" in */stat_refresh | */compact_memory | */drop_caches | */user_reserve_kbytes) continue ;; esac
+            echo "$knob $(cat "$knob" 2>/dev/null)"
+        done
+        awk 'NR > 1 { print "swap", $1, $2, $3, ($5 < 0 ? "chosen by the kernel" : $5) }' /proc/swaps | sort
+        for device in /sys/block/zram*; do
+            [ -d "$device" ] && [ "$(cat "$device/disksize")" != 0 ] && echo "$device $(cat "$device/disksize" "$device/comp_algorithm" | tr '\n' ' ')"
+        done
+        findmnt --noheadings --output TARGET,SOURCE,FSTYPE,OPTIONS --target /tmp | awk '{ print "mount", $0 }'
+    } >"$kept/$1.listing"
+    sync
+}
+
+# What other programs say of this machine, for comparison with what ramline says.
+facts() {
+    step "$1-status" ramline tune status --json
+    step "$1-words" ramline tune status --all
+    step "$1-swapon" swapon --show=NAME,TYPE,SIZE,PRIO --bytes --noheadings --raw
+    step "$1-zramctl" zramctl --bytes --noheadings --raw --output NAME,ALGORITHM,DISKSIZE
+    step "$1-show" ramline show swap --json
+    step "$1-swappiness" cat /proc/sys/vm/swappiness
+    step "$1-generated" systemctl is-active dev-zram0.swap systemd-zram-setup@zram0.service
+    step "$1-own" systemctl is-active ramline-zram0.service
+    step "$1-failed" systemctl list-units --failed --no-legend --plain
+    step "$1-tmp" findmnt --noheadings --output FSTYPE,OPTIONS /tmp
+    step "$1-fstab" findmnt --verify
+    [ -e /etc/systemd/system/ramline-zram0.service ] && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram0.service
+    step "$1-etc" sh -c 'cd /etc && cat fstab systemd/zram-generator.conf sysctl.d/99-zz-ramline.conf udev/rules.d/90-ramline-zram.rules systemd/system/ramline-zram0.service'
+}
+
+# The image's zram is taken away; its generator stays. An empty file hides the package's own, which would make a device at the next boot.
+without_zram() {
+    swapoff /dev/zram0
+    systemctl stop systemd-zram-setup@zram0.service
+    : >/etc/systemd/zram-generator.conf
+    systemctl daemon-reload
+}
+
+# The generator goes too.
+without_generator() {
+    without_zram
+    rm -f /etc/systemd/zram-generator.conf
+    step purge dpkg --purge systemd-zram-generator
+    systemctl daemon-reload
+    modprobe --remove zram
+}
+
+# No swap on disk: what `tune apply swap` makes a file for.
+without_disk() {
+    swapoff /dev/vdb1
+    sed -i '/ swap /d' /etc/fstab
+    systemctl daemon-reload
+}
+
+# /tmp on the disk, as up to Debian 12: nothing mounts it.
+tmp_on_disk() {
+    rm -f /usr/lib/systemd/system/tmp.mount /usr/lib/systemd/system/*.wants/tmp.mount
+    systemctl daemon-reload
+    umount --lazy /tmp
+}
+
+before() { listing before; }
+after() { listing after && step after-status ramline tune status --json && step history ramline tune history; }
+# What was seen so far comes home though the power goes.
+keep() { cp /out/* $kept/ && sync; }
+undone() { listing undone; }
+now() { facts now; }
+
+# Each word of APPLY is one `tune apply`, commas for blanks.
+apply() {
+    local words number=0
+    for words in $APPLY; do
+        number=$((number + 1))
+        step "apply-$number" ramline tune apply ${words//,/ } --yes --guard 2s
+    done
+}
+status() { step status ramline tune status --json; }
+finish() { step finish ramline tune finish; }
+undo() { step undo ramline tune undo 1 --yes; }
+
+# The process dies behind record CUT of the verb, and then the power goes.
+cut_apply() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune apply ${APPLY//,/ } --yes --guard 0s && cut; }
+cut_undo() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo 1 --yes && cut; }
+cut() {
+    cat /out/cut.status /out/cut.err
+    echo "tune: cut now"
+    sleep 120
+}
+
+# Every record of an apply and of an undo, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
+sweep() {
+    local n=0 which
+    while [ $n -lt 80 ]; do
+        n=$((n + 1))
+        step "k$n-apply" env RAMLINE_TEST_KILL_AFTER_STEP=$n ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms
+        [ "$(cat "/out/k$n-apply.status")" = 0 ] && break
+        step "k$n-status" ramline tune status --json
+        if [ $((n % 2)) = 1 ]; then
+            step "k$n-finish" ramline tune finish
+            listing "k$n-finished"
+        fi
+        step "k$n-undo" ramline tune undo --yes
+        listing "k$n"
+    done
+    echo $n >/out/apply-records
+    which=0
+    while [ $which -lt 80 ]; do
+        which=$((which + 1))
+        step "u$which-undo" env RAMLINE_TEST_KILL_AFTER_STEP=$which ramline tune undo --yes
+        [ "$(cat "/out/u$which-undo.status")" = 0 ] && break
+        step "u$which-status" ramline tune status --json
+        step "u$which-again" ramline tune undo --yes
+        listing "u$which"
+        step "u$which-apply" ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms
+    done
+    echo $which >/out/undo-records
+}
+
+# A session that dies behind --revert-after: the timer undoes it; and one that is kept.
+revert() {
+    setsid sh -c 'ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s >/out/revert.out 2>&1; kill -9 0' </dev/null
+    step revert-before cat /proc/sys/vm/swappiness
+    step revert-timers systemctl list-timers --all --no-legend --no-pager
+    sleep 12
+    step revert-after cat /proc/sys/vm/swappiness
+    step revert-status ramline tune status --json
+    step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s
+    step kept-keep ramline tune keep
+    sleep 12
+    step kept-after cat /proc/sys/vm/swappiness
+    step kept-status ramline tune status --json
+    step kept-undo ramline tune undo --yes
+}
+
+# A change that hurts: a load that fits into RAM, and a change that takes the RAM from it. A line every tenth of a second: time, all tasks waiting
+# (microseconds since boot), the knob.
+hurt() {
+    perl -e '$size = 500 << 20; $x = pack("L*", map { rand(2**32) } 1 .. 1024) x ($size >> 12); while (1) { substr($x, 4096 * int(rand($size >> 12)), 1) = "a" for 1 .. 1000 }' &
+    local load=$!
+    sleep 20
+    grep -E 'MemTotal|MemAvailable|SwapFree' /proc/meminfo >/out/hurt.meminfo
+    # It starts no process, and the image's perl has no module for times.
+    perl -e 'sub r { open(F, $_[0]) or die; local $/; my $text = <F>; close F; $text } $| = 1; while (1) { my ($up) = split / /, r("/proc/uptime"); my ($all) = r("/proc/pressure/memory") =~ /full.*total=(\d+)/; printf "%s %d %d\n", $up, $all, r("/proc/sys/vm/min_free_kbytes"); select undef, undef, undef, 0.1 }' >/out/hurt.samples 2>/out/hurt.sampler &
+    local sampler=$!
+    step hurt-before cat /proc/sys/vm/min_free_kbytes
+    step hurt-apply ramline tune apply --set vm.min_free_kbytes="$LEAST_FREE" --yes --guard 60s --for 100ms
+    step hurt-after cat /proc/sys/vm/min_free_kbytes
+    kill $load $sampler
+    step hurt-history ramline tune history
+    step hurt-status ramline tune status --json
+    dmesg | grep -i -e 'killed process' >/out/hurt.kills
+}
+
+for part in $DO; do
+    $part
+    echo "$part: done"
+done
+cp $kept/* /out/
