@@ -99,6 +99,12 @@ impl ChangeReport {
         self.steps.iter().filter(|step| matches!(step.stands, StepStands::Before | StepStands::Changed))
     }
 
+    /// It was applied whole, and is no longer as it was made.
+    #[must_use]
+    pub const fn is_astray(&self) -> bool {
+        matches!(self.state, ChangeState::Drifted | ChangeState::Gone)
+    }
+
     /// It is there, whole or in part, or should be.
     #[must_use]
     pub fn stands(&self) -> bool {

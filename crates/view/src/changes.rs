@@ -28,7 +28,7 @@ fn answer(standing: &[&ChangeReport]) -> (Paint, String) {
         let what = if change.state == ChangeState::HalfApplied { "apply" } else { "undo" };
         return (Paint::Bad, format!("The {what} of change {} was interrupted: finish it or undo it.", change.number));
     }
-    let astray = in_state(ChangeState::Drifted).count() + in_state(ChangeState::Gone).count();
+    let astray = standing.iter().filter(|change| change.is_astray()).count();
     match (standing.len(), astray) {
         (0, _) => (Paint::Good, "No change of ramline is in force.".to_owned()),
         (n, 0) => (Paint::Good, format!("{} of ramline in force, as made.", changes(n))),

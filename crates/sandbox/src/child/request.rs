@@ -255,7 +255,9 @@ mod tests {
         let mut executor = Executor::default();
         assert!(executor.execute(&Request::Touch).is_err());
         executor.execute(&Request::Map { path: file.path().to_owned() }).unwrap();
-        let again = executor.execute(&Request::Touch).unwrap();
+        // Faults are the process's, and other tests run in it at the same time: a mapping that is made anew faults each time, a kept one not.
+        let again = (0..50).map(|_| executor.execute(&Request::Touch).unwrap());
+        let again = again.min_by_key(|done| done.minor_faults + done.major_faults).unwrap();
         assert_eq!((again.calls, again.minor_faults, again.major_faults), (40960 / process::page_size(), 0, 0));
     }
 }
