@@ -368,7 +368,8 @@ fn translate_says_which_of_the_tools_are_installed() {
 
 #[test]
 fn in_a_pipe_long_work_says_after_three_seconds_where_it_is() {
-    let run = ramline(&["measure", "tiers", "--quick"]);
+    // With --quick it is done in three seconds, and so only sometimes long.
+    let run = ramline(&["measure", "tiers"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.lines().any(|line| line.starts_with("3 s: ")), "{}", run.stderr);
 }
