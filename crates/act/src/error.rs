@@ -24,7 +24,7 @@ pub enum ActError {
     #[error("change {number} was not applied, and what was done of it is undone: {cause}")]
     RolledBack { number: u64, cause: KernelError },
     /// Objects that somebody else has changed since: nothing was done.
-    #[error("cannot {what}: changed by somebody else since:\n  {}\n  try: {hint}", objects.join("\n  "))]
+    #[error("cannot {what}: changed since by another program or person:\n  {}\n  try: {hint}", objects.join("\n  "))]
     Changed { what: String, objects: Vec<String>, hint: String },
     /// Steps that could not be undone; the journal still names them.
     #[error("cannot undo everything:\n{}\n  try: ramline lab clean", lines(errors))]

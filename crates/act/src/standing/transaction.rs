@@ -262,6 +262,11 @@ impl<'a> Transaction<'a> {
 }
 
 fn changed_meanwhile(step: &Step, now: &str) -> KernelError {
-    KernelError::refused("go on with", step.object(), "nobody else may change it meanwhile", format!("it is {now}"))
-        .hint("ramline tune status")
+    KernelError::refused(
+        "go on with",
+        step.object(),
+        "it must not change while the plan is applied",
+        format!("it is {now}"),
+    )
+    .hint("ramline tune status")
 }
