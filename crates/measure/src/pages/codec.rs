@@ -116,7 +116,9 @@ impl Deflate {
         let level = Compression::new(u32::try_from(level).unwrap_or(6));
         Deflate {
             compress: Compress::new_with_window_bits(level, false, DEFLATE_WINDOW),
-            decompress: Decompress::new_with_window_bits(false, DEFLATE_WINDOW),
+            // Of the largest window, which reads any smaller one: of another the library would allocate it anew for each page, which would be
+            // measured, and leave the last page in the memory it gave back.
+            decompress: Decompress::new(false),
         }
     }
 }
