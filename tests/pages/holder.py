@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A process with known anonymous pages: holder.py KIND PAGES [MARKER]; says "ready" and waits for the end of its input.
+"""A process with known anonymous pages: holder.py KIND PAGES; says "ready" and waits for the end of its input.
+`contents` gives the same as bytes, for a guest or a device.
 
 Kinds: text (words of English by chance), random, zeros, word (one repeated word), mix (all of them and half-empty pages, as heaps have), marker (each
 page holds the marker and noise beside it), sparse (PAGES pages of text in a range of 2 TiB)."""
@@ -44,6 +45,12 @@ def one(kind, number, source, marker):
             return one(("text", "heap", "heap", "random", "zeros", "word")[number % 6], number, source, marker)
         case _:
             return heap(source)
+
+
+def contents(kind, count):
+    """The pages of a kind, one after the other."""
+    source = random.Random(7)
+    return b"".join(one(kind, number, source, b"") for number in range(count))
 
 
 def main():

@@ -100,6 +100,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("sudo ramline measure pages --prove", "all processes, and the kernel's zram beside the libraries"),
             ("ramline measure pages --pid 4711 --algorithms lz4,zstd:3", "one process of yours"),
+            ("sudo ramline measure pages --prove --judge -- make test", "your own command under each winner"),
             ("sudo ramline measure pages --profile web.json", "kept without contents, for another host"),
             ("ramline measure pages --from web.json", "shown there"),
         ],
@@ -202,6 +203,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("lab run cold-warm", &[("sudo ramline lab run cold-warm -- python3 -V", "how much slower a cold start is")]),
+    (
+        "lab run swap-command",
+        &[(
+            "sudo ramline lab run swap-command --prove --arms as-configured,zram:lz4 -- make",
+            "with zram, and as it is",
+        )],
+    ),
     ("lab run knee", &[("sudo ramline lab run knee --within 10% -- make", "how little memory a command needs")]),
     ("lab resume", &[("sudo ramline lab resume", "go on with the last series")]),
     ("lab report", &[("ramline lab report --html series.html", "the last series, as a page")]),

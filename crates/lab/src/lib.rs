@@ -25,6 +25,7 @@ pub mod experiments;
 mod figures;
 pub mod fileops;
 mod fileset;
+mod limited;
 pub mod params;
 mod prelude;
 pub mod report;

@@ -126,6 +126,20 @@ impl Judged {
         }
     }
 
+    /// The kernel's algorithms that stand in the final: its default, which its list begins with, then those that lead somewhere, and those
+    /// that cannot be told from the overall winner. In the order in which they were measured.
+    #[must_use]
+    pub fn finalists(&self) -> Vec<String> {
+        let kernel = || self.winners.iter().filter(|winner| winner.by == By::Kernel);
+        let level = |name: &str| {
+            kernel().any(|winner| winner.contest == Contest::Overall && winner.level_with.iter().any(|of| of == name))
+        };
+        let names = self.rows.iter().filter(|row| row.by == By::Kernel).map(|row| row.algorithm.as_str());
+        let leads = |name: &str| kernel().any(|winner| winner.algorithm == name);
+        let in_final = |(at, name): &(usize, &str)| *at == 0 || leads(name) || level(name);
+        names.enumerate().filter(in_final).map(|(_, name)| name.to_owned()).collect()
+    }
+
     /// The winner of a contest among those who compressed.
     #[must_use]
     pub fn winner(&self, contest: Contest, by: By) -> Option<&Winner> {
@@ -238,6 +252,18 @@ mod tests {
         let interval = in_ram.interval.unwrap();
         assert!(interval.low < in_ram.value && in_ram.value < interval.high);
         assert_eq!(judged.sampled, Some(0.01));
+    }
+
+    #[test]
+    fn in_the_final_stand_the_kernel_s_default_and_whoever_wins_something() {
+        let kernel = |name: &str, length| AlgorithmPages { by: By::Kernel, ..algorithm(name, &[(length, 200)]) };
+        let judged = Judged::of(&profile(
+            vec![algorithm("zstd:3", &[(500, 200)]), kernel("lzo-rle", 1500), kernel("lzo", 1600), kernel("zstd", 900)],
+            0,
+        ));
+        assert_eq!(judged.winner(Contest::Ratio, By::Kernel).unwrap().algorithm, "zstd");
+        assert_eq!(judged.finalists(), ["lzo-rle", "zstd"], "not the library's, and not who wins nothing");
+        assert!(Judged::of(&profile(vec![algorithm("lz4", &[(500, 200)])], 0)).finalists().is_empty());
     }
 
     #[test]

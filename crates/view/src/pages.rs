@@ -5,8 +5,8 @@
 mod csv;
 mod tables;
 
-use ramline_evidence::TierReport;
 use ramline_evidence::pages::{By, PageProfile};
+use ramline_evidence::{SeriesTable, TierReport};
 use ramline_model::pages::{Contest, Judged, Winner};
 use ramline_sheet::text::{Paint, Style, number};
 use ramline_sheet::{Depth, Sheet};
@@ -14,8 +14,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
+use crate::screen::series_sheet;
 use crate::shown::Screen;
 pub use csv::csv;
+
+/// What a command is judged by.
+const COMMAND_LEAD: &str = "wall";
 
 /// The document of `measure pages`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +33,9 @@ pub struct MeasuredPages {
     pub judged: Judged,
     /// What RAM and this disk cost, where that was measured on this boot.
     pub tiers: Option<TierReport>,
+    /// What a command of the user's took as the machine is configured and with each finalist, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<SeriesTable>,
     /// Why the numbers may not hold here: of another host, another kernel, an unoptimised build.
     pub warnings: Vec<String>,
 }
@@ -41,7 +48,7 @@ impl MeasuredPages {
             warnings.push("this is an unoptimised build: whatever the CPU does is too slow".to_owned());
         }
         let judged = Judged::of(&profile);
-        MeasuredPages { schema_version: SCHEMA_VERSION, judged, profile, tiers, warnings }
+        MeasuredPages { schema_version: SCHEMA_VERSION, judged, profile, tiers, command: None, warnings }
     }
 }
 
@@ -81,6 +88,10 @@ impl MeasuredPages {
         if let Some(tiers) = &self.tiers {
             sheet.heading("Beside it, on this machine");
             sheet.table(tables::beside(tiers));
+        }
+        if let Some(table) = &self.command {
+            sheet.heading("Your command, as the machine is configured and with each finalist");
+            sheet.append(series_sheet(table, &[COMMAND_LEAD]));
         }
         if !self.profile.skipped.is_empty() {
             sheet.heading("Not measured");

@@ -1,6 +1,6 @@
 //! `ramline lab`: experiments in a sandbox.
 
-mod report;
+pub mod report;
 mod run;
 
 use ramline_act::recover;

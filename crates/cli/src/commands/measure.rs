@@ -1,5 +1,6 @@
 //! `ramline measure`: what things cost on this machine.
 
+mod judge;
 mod pages;
 mod tiers;
 

@@ -15,6 +15,7 @@ pub mod knee;
 pub mod page_cache_vs_tmpfs;
 pub mod read_path;
 mod self_check;
+pub mod swap_command;
 pub mod tmpfs_vs_disk;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     page_cache_vs_tmpfs::EXPERIMENT,
     cold_warm::EXPERIMENT,
     knee::EXPERIMENT,
+    swap_command::EXPERIMENT,
     self_check::EXPERIMENT,
     big_reader::EXPERIMENT,
     read_path::EXPERIMENT,

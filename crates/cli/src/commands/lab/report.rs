@@ -146,7 +146,10 @@ pub fn csv(folder: &RunFolder) -> Result<u8> {
 }
 
 /// The study of a folder's records, and these.
-fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
     let contents = folder.read()?;
     for problem in &contents.unreadable {
         ramline_kernel::stdio::tell(problem);

@@ -11,6 +11,7 @@ use ramline_kernel::{Root, input, process, signals, zram};
 use ramline_measure::pages::{self, ALGORITHMS, PAGES, PagesOptions, SWAPPED, Whose};
 use ramline_view::{MeasuredPages, pages::csv};
 
+use super::judge::Judge;
 use crate::exit::{self, Failure};
 use crate::output::{self, Format};
 use crate::progress::Terminal;
@@ -59,6 +60,8 @@ pub struct Pages {
     /// Also write a table for spreadsheets
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    #[command(flatten)]
+    judge: Judge,
     /// Also show every cluster size, processes and groups, and how it was measured
     #[arg(long)]
     verbose: bool,
@@ -89,7 +92,7 @@ impl Pages {
             self.csv.as_ref().map(|path| open(path, CSV, "ramline measure pages --csv pages.csv")).transpose()?;
         let measured = match &self.from {
             Some(file) => carried(file, source)?,
-            None => MeasuredPages::new(self.measure(source)?, remembered::tiers(source), vec![]),
+            None => self.measure(source)?,
         };
         if let Some(to) = profile_to {
             to.write(output::document(&measured.profile)?.as_bytes())?;
@@ -101,10 +104,11 @@ impl Pages {
         Ok(exit::DONE)
     }
 
-    fn measure(&self, source: &Source) -> Result<PageProfile> {
+    fn measure(&self, source: &Source) -> Result<MeasuredPages> {
         source.must_be_live("measure pages")?;
         let root = Root::live();
         state::alone(&root)?;
+        let ahead = self.judge.ahead(&root)?;
         let whose = match (&self.cgroup, self.pid.as_slice()) {
             (Some(group), _) => Whose::Group(group.clone()),
             (None, []) => Whose::All,
@@ -121,17 +125,23 @@ impl Pages {
             ..PagesOptions::all()
         };
         let able = process::uid() == 0 && zram::has_control(&root);
-        if able
-            && consent::given(
-                self.prove,
-                &["a scratch zram device, which holds the sampled pages (removed again)".to_owned()],
-            )?
-        {
-            options.scratch_zram = Some(state::lock(&root)?);
+        if able {
+            let mut what = vec!["a scratch zram device, which holds the sampled pages (removed again)".to_owned()];
+            what.extend(ahead.iter().flat_map(|ahead| ahead.global.clone()));
+            let agreed = consent::given(self.prove, &what)?;
+            if let Some(ahead) = &ahead {
+                ahead.must_be_agreed(agreed)?;
+            }
+            options.scratch_zram = agreed.then(|| state::lock(&root)).transpose()?;
         }
         // Only now: at the question a Ctrl-C just ends us.
         signals::install();
-        Ok(pages::measure(&options, &mut Terminal::new())?)
+        let profile = pages::measure(&options, &mut Terminal::new())?;
+        let mut measured = MeasuredPages::new(profile, remembered::tiers(source), vec![]);
+        if let (Some(ahead), Some(lock)) = (ahead, &options.scratch_zram) {
+            measured.command = Some(ahead.run(&root, lock, &measured.judged)?);
+        }
+        Ok(measured)
     }
 }
 

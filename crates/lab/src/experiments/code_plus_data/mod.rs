@@ -6,10 +6,8 @@
 
 mod code_file;
 pub mod plan;
-mod pool;
 pub mod report;
 mod runner;
-mod sandbox;
 pub mod settings;
 pub mod vm;
 mod workload;

@@ -64,7 +64,7 @@ impl CodePlusDataPlan {
         if !is_unprivileged() {
             check.tools(Tool::OWN_FS);
             check.tools(if zram { &[Tool::Zram] } else { &[] });
-            check.extend(arms.iter().find_map(|arm| unknown_algorithm(root, arm)));
+            check.extend(arms.iter().find_map(|arm| unknown_algorithm(root, arm, NAME)));
         }
         check.extend(zswap_reasons(root, &arms)?);
         let place = check.place(scratch, settings.dir.as_deref(), swap_file);
@@ -135,7 +135,7 @@ fn global(root: &Root, settings: &Settings, arms: &[Arm], version: Version) -> V
 }
 
 /// A device that is there tells what this kernel compresses with; without one the kernel tells when ours is made.
-fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
+pub(crate) fn unknown_algorithm(root: &Root, arm: &Arm, experiment: &str) -> Option<Reason> {
     let (SwapKind::Zram { algorithm: Some(name) } | SwapKind::ZramOverFile { algorithm: Some(name) }) = &arm.swap
     else {
         return None;
@@ -146,7 +146,7 @@ fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
         // The name of the arm, without what it was crossed with.
         let asked = arm.name.split(' ').next().unwrap_or_default();
         let text = format!("setting {asked}: zram of this kernel has no {name}, but {}", offered.join(", "));
-        Reason::new(text, format!("ramline lab run {NAME} --arms {}", asked.replacen(name.as_str(), first, 1)))
+        Reason::new(text, format!("ramline lab run {experiment} --arms {}", asked.replacen(name.as_str(), first, 1)))
     })
 }
 

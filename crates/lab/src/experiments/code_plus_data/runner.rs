@@ -4,9 +4,9 @@
 
 use super::code_file::Scratch;
 use super::plan::{CodePlusDataPlan, Ground};
-use super::pool::PoolKeeper;
 use super::report::{WorkLog, WorkReport, WorkTask};
-use super::sandbox::{self, Sandbox};
+use crate::limited::pool::PoolKeeper;
+use crate::limited::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
 use ramline_sandbox::watchdog::{Limits, Watchdog};
 
@@ -31,8 +31,9 @@ impl Runner<'_> {
         bench.progress.phase("evicting the code, making the sandbox");
         self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), bench.run)?;
         scratch::evict(&self.scratch.code)?;
-        let mut sandbox = Sandbox::create(self.plan, self.scratch, arm, record.order, bench.run)?;
+        let mut sandbox = Sandbox::create(&self.sizes(arm), arm, record.order, bench.run)?;
         record.verified = sandbox.verified.clone();
+        record.verified.extend(self.scratch.verified());
         record.before = observe::counters(bench.root, &sandbox.base);
         let task = self.task(arm, sandbox.keeper.is_some())?;
         bench.progress.phase("");
@@ -45,11 +46,22 @@ impl Runner<'_> {
         self.who_paid(record)?;
         let layers = observe::Layers {
             loop_device: self.plan.ground == Ground::OwnFs,
-            swap_on_disk: sandbox::swaps_to_disk(bench.root, &arm.swap)?,
+            swap_on_disk: swaps_to_disk(bench.root, &arm.swap)?,
             page_size: record.machine.page_size,
         };
         conclude(record, layers);
         Ok(())
+    }
+
+    fn sizes(&self, arm: &Arm) -> Sizes<'_> {
+        let settings = &self.plan.settings;
+        Sizes {
+            hierarchy: &self.plan.hierarchy,
+            limit: settings.limit(),
+            zram: settings.zram_size(&arm.swap),
+            swap_file: Some((self.scratch.dir.join("swap"), settings.swap_size())),
+            hold: Some(&self.scratch.hold),
+        }
     }
 
     fn task(&self, arm: &Arm, held: bool) -> Result<WorkTask> {

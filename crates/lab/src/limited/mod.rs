@@ -2,12 +2,27 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
+pub mod pool;
+
 use ramline_model::settings::{Reach, reach};
 
-use super::code_file::Scratch;
-use super::plan::CodePlusDataPlan;
-use super::pool::{Pool, PoolKeeper};
 use crate::prelude::*;
+use pool::{Pool, PoolKeeper};
+
+/// What is made for an arm, and how large.
+#[derive(Debug, Clone)]
+pub struct Sizes<'a> {
+    /// Where the group is made.
+    pub hierarchy: &'a Hierarchy,
+    /// Limit of the group, pools included.
+    pub limit: Bytes,
+    /// Size of a zram device.
+    pub zram: Bytes,
+    /// Where a swap file goes, and its size; for an arm that has one.
+    pub swap_file: Option<(PathBuf, Bytes)>,
+    /// The file by which the workload is held until its pool is paid for, where it can be.
+    pub hold: Option<&'a Path>,
+}
 
 /// What has been made for one run.
 pub struct Sandbox {
@@ -26,12 +41,12 @@ impl Sandbox {
     ///
     /// # Errors
     /// The first step that fails; `run` undoes what was made before.
-    pub fn create(plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
+    pub fn create(sizes: &Sizes<'_>, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
         let root = &run.root().clone();
-        let limit = plan.settings.limit();
+        let limit = sizes.limit;
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
-        let pool = swap_of(root, plan, scratch, arm, run)?;
-        let (group, mut verified) = (run.make_cgroup(&plan.hierarchy, n)?, BTreeMap::from_iter(scratch.verified()));
+        let pool = swap_of(root, sizes, arm, run)?;
+        let (group, mut verified) = (run.make_cgroup(sizes.hierarchy, n)?, BTreeMap::new());
         verified.extend(group::verified(group.set_memory_limit(Limit::At(limit))?));
         if arm.swap == SwapKind::None {
             let changes = group::forbid_swap(root, &group)?;
@@ -54,7 +69,7 @@ impl Sandbox {
             let names = ["enabled", "compressor", "max_pool_percent"];
             verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
         }
-        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, &scratch.hold);
+        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, sizes.hold);
         let pool = match arm.swap {
             SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
             // Where a group has a zswap of its own, it is charged for it.
@@ -67,15 +82,14 @@ impl Sandbox {
     }
 }
 
-fn swap_of(root: &Root, plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
-    let settings = &plan.settings;
+fn swap_of(root: &Root, sizes: &Sizes<'_>, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
     // Some distributions have it on: the arm would be one of zswap under another name.
     if zswap::is_on(root) && matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
     {
         run.set_knob(&zswap::parameter(root, "enabled"), "N")?;
     }
-    if arm::on_disk(&arm.swap) {
-        let file = run.make_swap_file(&scratch.dir.join("swap"), settings.swap_size())?;
+    if let Some((path, size)) = sizes.swap_file.as_ref().filter(|_| arm::on_disk(&arm.swap)) {
+        let file = run.make_swap_file(path, *size)?;
         run.swap_on(&file, Some(PRIORITY - 1))?;
     }
     match &arm.swap {
@@ -90,8 +104,8 @@ fn swap_of(root: &Root, plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, r
                 device.set_algorithm(name)?;
             }
             // No more than the group may have: were nobody to follow the pool, it would fail writes and not fill the machine.
-            device.set_mem_limit(Limit::At(settings.limit()))?;
-            device.set_disksize(settings.zram_size(&arm.swap))?;
+            device.set_mem_limit(Limit::At(sizes.limit))?;
+            device.set_disksize(sizes.zram)?;
             run.swap_on(device.node(), Some(PRIORITY))?;
             Ok(Some(Pool::Zram(device)))
         }

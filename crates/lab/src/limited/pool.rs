@@ -89,12 +89,14 @@ struct Shared {
 }
 
 impl PoolKeeper {
-    /// Starts following; `hold` is the file by which the workload is held.
+    /// Starts following; `hold` is the file by which the workload is held, where it can be: a command that is not ours cannot.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn start(group: Group, pool: Pool, nominal: Bytes, hold: &Path) -> Result<PoolKeeper> {
-        let brake = OpenOptions::new().write(true).open(hold).map_err(|error| LabError::file("open", hold, error))?;
+    pub fn start(group: Group, pool: Pool, nominal: Bytes, hold: Option<&Path>) -> Result<PoolKeeper> {
+        let open =
+            |hold| OpenOptions::new().write(true).open(hold).map_err(|error| LabError::file("open", hold, error));
+        let brake = hold.map(open).transpose()?;
         let follower = Follower {
             group,
             pool,
@@ -163,7 +165,7 @@ impl Drop for PoolKeeper {
 struct Follower {
     group: Group,
     pool: Pool,
-    brake: File,
+    brake: Option<File>,
     limit: Bytes,
     held_since: Option<Nanos>,
     balance: PoolBalance,
@@ -218,7 +220,7 @@ impl Follower {
         // would make the pool grow by more than that frees.
         if sum < self.balance.nominal + step {
             self.release(now);
-        } else if self.held_since.is_none() {
+        } else if self.held_since.is_none() && self.brake.is_some() {
             self.set_brake(1);
             self.held_since = Some(now);
         }
@@ -233,7 +235,7 @@ impl Follower {
 
     fn set_brake(&self, value: u8) {
         // A brake that cannot be set shows as a deviation; one that cannot be released is ended by the watchdog.
-        drop(self.brake.write_all_at(&[value], 0));
+        drop(self.brake.as_ref().map(|brake| brake.write_all_at(&[value], 0)));
     }
 }
 
@@ -277,7 +279,8 @@ mod tests {
         std::fs::write(&hold, [1]).unwrap();
         let device = zram::Device::open(&Root::new(tree.path()), 7);
         let keeper =
-            PoolKeeper::start(Group::open(&dir).unwrap(), Pool::Zram(device), Bytes::from_mib(64), &hold).unwrap();
+            PoolKeeper::start(Group::open(&dir).unwrap(), Pool::Zram(device), Bytes::from_mib(64), Some(&hold))
+                .unwrap();
         while !keeper.lost() {
             std::thread::sleep(POOL_EVERY);
         }
