@@ -16,7 +16,7 @@ pub struct Measure {
 #[derive(Debug, Subcommand)]
 enum What {
     Tiers(tiers::Tiers),
-    Pages(pages::Pages),
+    Pages(Box<pages::Pages>),
 }
 
 impl Measure {
