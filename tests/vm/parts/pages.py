@@ -11,7 +11,7 @@ sys.path.append(str(TOP / "tests/pages"))
 from holder import contents  # noqa: E402
 
 KINDS = ("text", "heap", "random", "mix")
-PAGES = 5500
+PAGES = 3500
 # What a kernel of Debian has, by vm/matrix, and ours in user space beside it where there is one. The binary is not optimised, and the guest emulated.
 KERNELS = {"6.12": (("zstd", "lz4", "lz4hc"), "zstd:3,lz4,lz4hc:9"), "6.1": (("zstd", "lz4", "lz4hc", "lzo", "lzo-rle"), "zstd:3,lz4,lz4hc:9,lzo,lzo-rle")}
 # mem_used_total against the prediction.

@@ -74,7 +74,7 @@ impl Ahead {
         }
         let reasons = self.global.iter().map(|what| format!("not agreed to: {what}")).collect();
         let command = self.params.list("command").join(" ");
-        Err(LabError::refused(reasons, format!("sudo ramline measure pages --prove --judge -- {command}")).into())
+        Err(LabError::refused(reasons, format!("ramline measure pages --prove --judge -- {command}")).into())
     }
 
     /// Runs the command under the machine's own setting and each finalist.
