@@ -108,12 +108,14 @@ impl Screen for ShowSwap {
 /// What has spilled, and why.
 fn spill_words(spill: &Spill) -> String {
     let Spill { from, to, bytes, full } = spill;
+    let (are, were) = if from.len() > 1 { ("are", "were") } else { ("is", "was") };
     let (from, to) = (from.join(", "), to.join(", "));
-    match full {
-        true => format!("Spilled: {bytes} went to {to}, because {from} is full."),
-        false => format!(
-            "{bytes} lie in {to}, from when {from} was full or not there; what is swapped out now goes to {from}."
-        ),
+    if *full {
+        format!("Spilled: {bytes} went to {to}, because {from} {are} full.")
+    } else {
+        format!(
+            "{bytes} lie in {to}, from when {from} {were} full or not there; what is swapped out now goes to {from}."
+        )
     }
 }
 
