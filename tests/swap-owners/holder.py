@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A process with known anonymous pages: holder.py random|text|zeros=MIB ...; says "ready", and then does what each line of its input says.
 
-`out` swaps its pages out (MADV_PAGEOUT), `check` reads them all and compares them; each is answered by a line. Pages of text are a few
+`out` swaps its pages out (MADV_PAGEOUT), `more` takes 2 MiB more of noise, `check` reads all and compares; each is answered by a line. Pages of text are a few
 thousand different ones again and again: zram compresses each alone."""
 
 import mmap
@@ -40,11 +40,15 @@ def main():
         part = texts[len(sums) % len(texts)] if kind == "text" else piece(kind, source)
         held[len(sums) * MIB:(len(sums) + 1) * MIB] = part
         sums.append(zlib.crc32(part))
+    more = []
     print("ready", flush=True)
     for line in sys.stdin:
         if line.strip() == "out":
             held.madvise(PAGEOUT)
             print("out", flush=True)
+        elif line.strip() == "more":
+            more.append(os.urandom(2 * MIB))
+            print("more", flush=True)
         else:
             same = all(zlib.crc32(held[at * MIB:(at + 1) * MIB]) == known for at, known in enumerate(sums))
             print("same" if same else "different", flush=True)
