@@ -204,6 +204,12 @@ impl SwapOwners {
         paths.len() > 1
     }
 
+    /// In swap of processes this user may not look at; `None` where there is none.
+    #[must_use]
+    pub fn denied(&self) -> Option<Bytes> {
+        Some(self.not_looked_at.saturating_sub(self.left_out)).filter(|bytes| bytes.0 > 0)
+    }
+
     /// Those that have pages in zram, with these alone, and the areas that are zram; `None` where none is.
     #[must_use]
     pub fn in_zram(mut self) -> Option<SwapOwners> {
@@ -221,6 +227,22 @@ impl SwapOwners {
 }
 
 impl SwapOwner {
+    /// Of its pages in all areas, incompressible; `None` where that is known of none.
+    #[must_use]
+    pub fn incompressible(&self) -> Option<Bytes> {
+        self.known(|area| area.incompressible)
+    }
+
+    /// Of its pages in all areas, not touched for an hour; `None` where that is known of none.
+    #[must_use]
+    pub fn cold(&self) -> Option<Bytes> {
+        self.known(|area| area.cold)
+    }
+
+    fn known(&self, of: fn(&OwnedIn) -> Option<Bytes>) -> Option<Bytes> {
+        self.areas.iter().any(|area| of(area).is_some()).then(|| self.areas.iter().filter_map(of).sum())
+    }
+
     fn add(&mut self, area: &OwnedIn) {
         self.by = self.by.max(area.by);
         self.costs = Some(plus(self.costs.unwrap_or_default(), area.costs));

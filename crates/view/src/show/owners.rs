@@ -35,10 +35,6 @@ fn more_rows(sheet: &mut Sheet, all: usize, most: usize) {
 fn table<'a>(owners: &'a [SwapOwner], most: usize, several: bool, what: &str) -> Table<&'a SwapOwner> {
     let costs = |owner: &SwapOwner| number::known(owner.costs.map(|costs| costs.value));
     let bound = |owner: &SwapOwner| owner.costs.map(bounds);
-    let sum = |owner: &SwapOwner, of: fn(&OwnedIn) -> Option<Bytes>| {
-        let known: Vec<Bytes> = owner.areas.iter().filter_map(of).collect();
-        (!known.is_empty()).then(|| known.into_iter().sum::<Bytes>().to_string())
-    };
     let places = move |owner: &SwapOwner| {
         let words = |area: &OwnedIn| format!("{} {}", area.path, area.swapped);
         several.then(|| owner.areas.iter().map(words).collect::<Vec<_>>().join(", "))
@@ -50,8 +46,8 @@ fn table<'a>(owners: &'a [SwapOwner], most: usize, several: bool, what: &str) ->
         .right("in swap", |owner| owner.swapped)
         .right("costs in RAM", costs)
         .left("at least, at most", bound)
-        .right("incompressible", move |owner| sum(owner, |area| area.incompressible))
-        .right("cold (1 h)", move |owner| sum(owner, |area| area.cold))
+        .right("incompressible", SwapOwner::incompressible)
+        .right("cold (1 h)", SwapOwner::cold)
         .wrapped("where", places)
 }
 
@@ -72,9 +68,7 @@ fn rest(sheet: &mut Sheet, owners: &SwapOwners) {
         shared
             .map(|bytes| format!("{bytes} in swap are shared memory: tmpfs files, segments; try: ramline show tmpfs")),
     );
-    let denied = owners.not_looked_at.saturating_sub(owners.left_out);
-    let denied = (denied.0 > 0).then_some(denied);
-    sheet.line(denied.map(|bytes| {
+    sheet.line(owners.denied().map(|bytes| {
         format!("Where {bytes} of them lie was not for this user to see; what they cost is bounded by all areas; try: sudo ramline show swap")
     }));
     let late = (owners.left_out.0 > 0).then_some(owners.left_out);
