@@ -50,7 +50,7 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
         let swap = process.swap.unwrap_or_default();
         if over() {
             found.seen.left_out += 1;
-            found.seen.left_out_bytes = found.seen.left_out_bytes + swap;
+            found.seen.left_out_bytes += swap;
             continue;
         }
         tell(&format!("whose pages lie in swap: process {} of {}, {}", at + 1, order.len(), process.name));
@@ -69,15 +69,15 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
             Err(slots::NotPlaced::Blanked) => {
                 found.seen.without_places = true;
                 found.seen.denied += 1;
-                found.seen.denied_bytes = found.seen.denied_bytes + swap;
+                found.seen.denied_bytes += swap;
             }
             Err(slots::NotPlaced::TimeOver) => {
                 found.seen.left_out += 1;
-                found.seen.left_out_bytes = found.seen.left_out_bytes + swap;
+                found.seen.left_out_bytes += swap;
             }
             Err(slots::NotPlaced::NotRead(NotRead::Denied)) => {
                 found.seen.denied += 1;
-                found.seen.denied_bytes = found.seen.denied_bytes + swap;
+                found.seen.denied_bytes += swap;
             }
             Err(slots::NotPlaced::NotRead(_)) => found.seen.ended += 1,
         }

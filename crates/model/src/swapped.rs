@@ -248,7 +248,7 @@ impl SwapOwner {
         self.costs = Some(plus(self.costs.unwrap_or_default(), area.costs));
         match self.areas.iter_mut().find(|known| known.path == area.path) {
             Some(known) => {
-                known.swapped = known.swapped + area.swapped;
+                known.swapped += area.swapped;
                 known.costs = plus(known.costs, area.costs);
                 known.by = known.by.max(area.by);
                 known.incompressible = known.incompressible.zip(area.incompressible).map(|(a, b)| a + b);
@@ -262,7 +262,7 @@ impl SwapOwner {
     fn take(&mut self, one: &SwapOwner, areas: &[(OwnedIn, &Place)]) {
         self.processes += 1;
         if areas.is_empty() {
-            self.swapped = self.swapped + one.swapped;
+            self.swapped += one.swapped;
             self.by = CostBy::Unplaced;
             self.costs = Some(plus(self.costs.unwrap_or_default(), one.costs.unwrap_or_default()));
         }
@@ -279,7 +279,7 @@ impl SwapOwner {
                 cold: area.cold.map(part),
                 ..area.clone()
             };
-            self.swapped = self.swapped + area.swapped;
+            self.swapped += area.swapped;
             self.add(&area);
         }
     }

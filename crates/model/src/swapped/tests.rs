@@ -74,7 +74,7 @@ fn mib(spread: Spread) -> [u64; 3] {
     [spread.low, spread.value, spread.high].map(|bytes| bytes.0 / MIB)
 }
 
-fn of<'a>(owners: &'a SwapOwners, pid: u32) -> &'a SwapOwner {
+fn of(owners: &SwapOwners, pid: u32) -> &SwapOwner {
     owners.processes.iter().find(|p| p.pid == Some(pid)).unwrap()
 }
 

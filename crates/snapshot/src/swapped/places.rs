@@ -37,12 +37,11 @@ pub fn places(seen: &[Numbered], areas: &[SwapArea], page: PageSize) -> Vec<Opti
                     best = Some((value, how));
                 }
             };
-            if let (Some(number), Some(area)) =
-                (i.checked_sub(1).and_then(|i| seen.get(i)), j.checked_sub(1).and_then(|j| areas.get(j)))
-            {
-                if let Some(off) = difference(number, area, j - 1, page) {
-                    offer(cost[i - 1][j - 1].saturating_add(off), Choice::Both);
-                }
+            let number = i.checked_sub(1).and_then(|i| seen.get(i));
+            let area = j.checked_sub(1).and_then(|j| areas.get(j));
+            let off = number.zip(area).and_then(|(number, area)| difference(number, area, j - 1, page));
+            if let Some(off) = off {
+                offer(cost[i - 1][j - 1].saturating_add(off), Choice::Both);
             }
             if j > 0 {
                 let used = areas.get(j - 1).map_or(0, |area| area.used.0 / page.0.max(1));
