@@ -30,6 +30,19 @@ pub(crate) fn is_mglru(snapshot: &Snapshot) -> bool {
     snapshot.lru_gen.data().is_some_and(LruGen::is_on)
 }
 
+/// From this share on an area is full: slots are given out in clusters, and some stay behind on each CPU.
+const FULL: f64 = 0.95;
+
+/// What comes next where no swap area has room, in words; `None` while one has.
+pub(crate) fn kill_ahead(snapshot: &Snapshot) -> Option<&'static str> {
+    let areas = areas(snapshot)?;
+    let full = areas.iter().all(|area| area.used.share_of(area.size).is_some_and(|share| share >= FULL));
+    full.then_some(
+        "no swap area has room left: what needs memory beyond its limit, or the machine's, is killed; \
+         an area of lower priority on a disk takes what zram cannot",
+    )
+}
+
 /// The zram device behind a swap area.
 pub(crate) fn zram_of<'a>(snapshot: &'a Snapshot, area: &SwapArea) -> Option<&'a ZramDevice> {
     let name = area.zram()?;

@@ -55,7 +55,16 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("show zram", &[("ramline show zram", "every statistic, with its unit")]),
-    ("show swap", &[("ramline show swap --for 10", "what moves in 10 s")]),
+    (
+        "show swap",
+        &[
+            ("ramline show swap --for 10", "what moves in 10 s"),
+            (
+                "sudo ramline show swap --sample",
+                "who owns what lies in swap, and what that costs in RAM, within a few percent",
+            ),
+        ],
+    ),
     (
         "show tmpfs",
         &[

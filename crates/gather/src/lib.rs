@@ -7,6 +7,7 @@
 //! | [`maps`] | address ranges of processes, every file behind them once, and what of it is in RAM |
 //! | [`mappers`], [`held`] | who maps files; who holds which file, with a name or without |
 //! | [`pages`] | anonymous pages of processes: where they are, and a few of them themselves |
+//! | [`swapped`] | whose pages lie in swap: slots of the areas by process, and zram's own list of slots |
 //! | [`naming`] | names for what records call by numbers: files, tasks, disks |
 //! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |
 //!
@@ -33,5 +34,6 @@ pub mod processes;
 pub mod quiet;
 pub mod requests;
 mod sections;
+pub mod swapped;
 
 pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking, set_up};

@@ -23,6 +23,7 @@ use one::Names;
 pub use one::{Captured, Depth};
 pub use plan::LARGEST_WALK;
 pub use swapped::place_swapped;
+pub(crate) use swapped::{AREAS, range, swapped_ranges};
 pub use walk::{deep, within};
 
 /// Threads of the cheap pass: more of them only wait for the same locks of the process list.

@@ -101,6 +101,15 @@ impl Direct {
             .map_err(|error| KernelError::io(format!("read at {offset} of"), &self.path, error))
     }
 
+    /// The same into memory of the caller, aligned too: for what must not be copied elsewhere ([`crate::arena::Arena`]).
+    ///
+    /// # Errors
+    /// As [`Direct::read_at`].
+    pub fn read_into(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        let read = self.file.read_exact_at(bytes, offset);
+        read.map_err(|error| KernelError::io(format!("read at {offset} of"), &self.path, error))
+    }
+
     /// Writes `buffer` at `offset`; both must be aligned.
     ///
     /// # Errors

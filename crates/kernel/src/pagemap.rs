@@ -82,6 +82,19 @@ impl Scanner {
     /// # Errors
     /// ENOTTY on kernels without it.
     pub fn regions(&self, start: u64, end: u64) -> Result<(Vec<Region>, u64)> {
+        // Neither of a file nor the page of zeros, and in RAM or in swap.
+        self.scan(start, end, IS_FILE | IS_ZERO, IS_PRESENT | IS_SWAPPED)
+    }
+
+    /// Up to 512 regions of pages in swap alone, and the address to go on from.
+    ///
+    /// # Errors
+    /// ENOTTY on kernels without it.
+    pub fn swapped(&self, start: u64, end: u64) -> Result<(Vec<Region>, u64)> {
+        self.scan(start, end, 0, IS_SWAPPED)
+    }
+
+    fn scan(&self, start: u64, end: u64, none_of: u64, any_of: u64) -> Result<(Vec<Region>, u64)> {
         let mut found = [Raw::default(); AT_ONCE];
         let mut argument = Argument {
             size: size_of::<Argument>() as u64,
@@ -89,10 +102,9 @@ impl Scanner {
             end,
             vec: found.as_mut_ptr().expose_provenance() as u64,
             vec_len: AT_ONCE as u64,
-            // Neither of a file nor the page of zeros, and in RAM or in swap.
-            category_inverted: IS_FILE | IS_ZERO,
-            category_mask: IS_FILE | IS_ZERO,
-            category_anyof_mask: IS_PRESENT | IS_SWAPPED,
+            category_inverted: none_of,
+            category_mask: none_of,
+            category_anyof_mask: any_of,
             return_mask: IS_PRESENT | IS_SWAPPED,
             ..Argument::default()
         };

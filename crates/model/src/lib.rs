@@ -32,6 +32,7 @@ pub mod processes;
 pub mod settings;
 pub mod shmem;
 pub mod swap;
+pub mod swapped;
 pub mod tiers;
 pub mod tmpfs;
 pub mod translate;

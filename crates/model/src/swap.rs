@@ -9,6 +9,7 @@ mod slots;
 
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::zram::ZramDevice;
 use ramline_snapshot::{blocks, mounts};
 
 use crate::prelude::*;
@@ -174,12 +175,17 @@ pub fn is_full(area: &SwapArea) -> bool {
     area.used >= area.size
 }
 
+/// The zram device that an area is; `None` of any other.
+#[must_use]
+pub fn device_of<'a>(area: &SwapArea, snapshot: &'a Snapshot) -> Option<&'a ZramDevice> {
+    let name = area.zram().filter(|_| area.kind != "file")?;
+    snapshot.zram.data()?.devices.iter().find(|d| d.name == name)
+}
+
 /// What the slots in use of an area are, where it is zram and its statistics were seen.
 #[must_use]
 pub fn slots(area: &SwapArea, snapshot: &Snapshot) -> Option<Slots> {
-    let name = area.zram().filter(|_| area.kind != "file")?;
-    let device = snapshot.zram.data()?.devices.iter().find(|d| d.name == name)?;
-    slots::of(area, device, snapshot)
+    slots::of(area, device_of(area, snapshot)?, snapshot)
 }
 
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.

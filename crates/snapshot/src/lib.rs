@@ -43,6 +43,7 @@ pub mod setup;
 pub mod shmem;
 pub mod slab;
 mod snapshot;
+pub mod swapped;
 pub mod swaps;
 pub mod switches;
 pub mod sysctl;

@@ -16,6 +16,7 @@
 mod cgroups;
 mod maps;
 mod memory;
+mod owners;
 mod pressure;
 mod processes;
 mod swap;

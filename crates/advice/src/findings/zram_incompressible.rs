@@ -33,20 +33,22 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         Some((device, gain, share))
     })?;
     let kept_whole = device.mm.as_ref()?.huge_pages?.bytes(page);
+    let ahead = look::kill_ahead(inputs.snapshot);
     Some(Draft {
         title: format!(
             "{} of the data on {} does not compress: {kept_whole} are kept whole",
             percent(share),
             device.name
         ),
-        weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
+        weight: if share >= 0.5 || ahead.is_some() { Weight::Warning } else { Weight::Note },
         effect: format!(
-            "{} stored take {} of RAM and {} of slot table: {} {}",
+            "{} stored take {} of RAM and {} of slot table: {} {}{}",
             gain.stored,
             gain.mem_used,
             gain.slot_table,
             gain.net_saved.magnitude(),
-            if gain.net_saved.is_negative() { "lost" } else { "gained" }
+            if gain.net_saved.is_negative() { "lost" } else { "gained" },
+            ahead.map(|words| format!("; {words}")).unwrap_or_default()
         ),
         evidence: grounds(device, page)?,
         confidence: Confidence::High,

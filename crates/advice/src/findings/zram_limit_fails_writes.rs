@@ -45,7 +45,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     Some(Draft {
         title,
         weight: if failing.is_some() { Weight::Critical } else { Weight::Warning },
-        effect: effect(device, mm, limit),
+        effect: effect(device, mm, limit)
+            + &look::kill_ahead(inputs.snapshot).map(|words| format!("; {words}")).unwrap_or_default(),
         evidence: grounds(inputs, device, mm, limit, failing),
         confidence: Confidence::High,
         already: vec![format!("{} of disksize, of which {} are filled", device.disksize, mm.orig_data_size)],

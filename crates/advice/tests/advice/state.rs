@@ -198,6 +198,27 @@ fn incompressible_pages_are_written_out_where_there_is_a_place() {
 }
 
 #[test]
+fn a_kill_is_predicted_where_no_swap_area_has_room_and_not_where_a_disk_stands_below() {
+    for id in ["zram-incompressible", "zram-limit-fails-writes"] {
+        let mut case = fires(id);
+        let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.swaps else { panic!("no swaps") };
+        data.iter_mut().for_each(|area| area.used = area.size);
+        let mut below = data[0].clone();
+        let found = case.finding(id).unwrap();
+        assert!(
+            found.effect.contains("no swap area has room left") && found.effect.contains("is killed"),
+            "{}",
+            found.effect
+        );
+        assert!(found.weight >= Weight::Warning);
+        (below.path, below.priority, below.used) = ("/swapfile".into(), -2, ramline_units::Bytes::ZERO);
+        let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.swaps else { panic!("no swaps") };
+        data.push(below);
+        assert!(!case.finding(id).unwrap().effect.contains("is killed"), "{id}");
+    }
+}
+
+#[test]
 fn the_share_of_a_zram_device_that_its_limit_leaves_unusable_is_told() {
     let found = fires("zram-limit-fails-writes").finding("zram-limit-fails-writes").unwrap();
     // 58.0 MiB stored in 31.0 of 32.0 MiB: 59.9 MiB fit, and disksize is 116.0 MiB.

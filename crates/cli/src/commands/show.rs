@@ -3,6 +3,7 @@
 mod cgroups;
 mod common;
 mod maps;
+mod owners;
 mod processes;
 mod tmpfs;
 mod translate;
@@ -33,10 +34,10 @@ pub enum Topic {
     Processes(processes::Processes),
     Cgroups(cgroups::Cgroups),
     Maps(maps::Maps),
-    /// zram: support, devices, every statistic with its unit
-    Zram,
-    /// Swap areas, in order of use; stock against flow
-    Swap,
+    /// zram: support, devices, every statistic with its unit; who owns its pages
+    Zram(owners::Owners),
+    /// Swap areas, in order of use; stock against flow; who owns what lies there, and what it costs in RAM
+    Swap(owners::Owners),
     Tmpfs(tmpfs::Tmpfs),
     /// Waiting, refaults, zones and watermarks
     Pressure,
@@ -84,8 +85,8 @@ impl Show {
     fn screen(&self, topic: &Topic, looks: &Looks<'_>) -> Result<Shown> {
         let wanted = match topic {
             Topic::Tiers => ShowTiers::WANTED,
-            Topic::Zram => ShowZram::WANTED,
-            Topic::Swap => ShowSwap::WANTED,
+            Topic::Zram(_) => owners::wanted(looks.source, ShowZram::WANTED),
+            Topic::Swap(_) => owners::wanted(looks.source, ShowSwap::WANTED),
             Topic::Pressure => ShowPressure::WANTED,
             _ if self.common.span.is_some() => ramline_advice::FIRST_LINE_OVER_TIME,
             _ => ShowMemory::WANTED,
@@ -101,8 +102,14 @@ impl Show {
         let common = Common { all, ..self.common };
         match topic {
             Topic::Tiers => common.shown(&ShowTiers::new(seen, remembered::tiers(looks.source).as_ref()), seen),
-            Topic::Zram => common.shown(&ShowZram::new(seen), seen),
-            Topic::Swap => common.shown(&ShowSwap::new(seen, window), seen),
+            Topic::Zram(command) => {
+                let owners = command.look(looks.source, seen)?;
+                common.shown(&ShowZram::new(seen).with_owners(owners, command.top(common)), seen)
+            }
+            Topic::Swap(command) => {
+                let owners = command.look(looks.source, seen)?;
+                common.shown(&ShowSwap::new(seen, window).with_owners(owners, command.top(common)), seen)
+            }
             Topic::Pressure => common.shown(&ShowPressure::new(seen, window), seen),
             _ => common.shown(&ShowMemory::new(seen, window), seen),
         }

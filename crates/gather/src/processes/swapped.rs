@@ -16,7 +16,7 @@ use crate::proc_dir::{NotRead, PidDir};
 
 /// Numbers from here on are no areas but marks of the kernel (migration, poison, device memory): MAX_SWAPFILES is 32 less
 /// up to nine such marks.
-const AREAS: usize = 23;
+pub(crate) const AREAS: usize = 23;
 const SWAPPED: u64 = 1 << 62;
 const ENTRY: u64 = 8;
 
@@ -88,7 +88,7 @@ fn count(entries: &[u8], pages: &mut [u64; AREAS]) -> bool {
 }
 
 /// The address ranges of the mappings that have pages in swap.
-fn swapped_ranges(smaps: &[u8]) -> Vec<Range<u64>> {
+pub(crate) fn swapped_ranges(smaps: &[u8]) -> Vec<Range<u64>> {
     let mut ranges = Vec::new();
     let mut here = None;
     for line in smaps.split(|b| *b == b'\n') {
@@ -104,7 +104,7 @@ fn swapped_ranges(smaps: &[u8]) -> Vec<Range<u64>> {
 }
 
 /// `7f00-8000 rw-p …`: the first line of a mapping; the others have a colon after their first word.
-fn range(line: &str) -> Option<Range<u64>> {
+pub(crate) fn range(line: &str) -> Option<Range<u64>> {
     let (start, end) = line.split(' ').next()?.split_once('-')?;
     let hex = |digits| u64::from_str_radix(digits, 16).ok();
     Some(hex(start)?..hex(end)?).filter(|r| r.start < r.end)

@@ -24,6 +24,7 @@ mod sample;
 mod scratch;
 mod store;
 mod swapin;
+mod swapped;
 mod timed;
 mod train;
 
@@ -46,6 +47,7 @@ pub use error::PagesError;
 use owners::Owners;
 use sample::{Wish, wide};
 use store::Store;
+pub use swapped::{OF_AN_OWNER, sample_swapped};
 
 /// Whose pages.
 #[derive(Debug, Clone, PartialEq, Eq)]

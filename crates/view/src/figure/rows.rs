@@ -55,6 +55,7 @@ impl Row {
 const ZONES: &str = "/proc/zoneinfo";
 const MM_STAT: &str = "/sys/block/zramN/mm_stat and the formula of its meaning";
 const FLOW: &str = "/proc/vmstat pswpin, pswpout, swpin_zero, swpout_zero, zswpin, zswpout over the window";
+const OWNERS: &str = "/proc/PID/pagemap (root) or VmSwap, mm_stat, and zram's block_state or a sample of the slots";
 const RUN: &str = "the record of a run in the sandbox: counters before and after, samples every 100 ms";
 
 /// The table.
@@ -180,6 +181,13 @@ pub const ROWS: &[Row] = &[
     row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("RAM is made free (out), or tasks wait for pages (in)").scope(FigureScope::Rate),
     row("swap.flow.refaults_per_s", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use").named(&["refaults from swap"]).unit("pages a second").scope(FigureScope::Rate),
     row("swap.verdict", FLOW, "swap-in-use"),
+    row("show-swap:spill", "/proc/swaps: used of areas below zram", "swap-order").named(&["spilled"]).large("zram is full and its pages do not compress, or it is small"),
+    row("owners", OWNERS, "swap-in-use"),
+    row("owners.processes[].costs", OWNERS, "zram-ratio").named(&["costs in RAM"]).large("its pages do not compress"),
+    row("owners.processes[].processes", OWNERS, "swap-in-use").unit("processes"),
+    row("owners.groups[].processes", OWNERS, "swap-in-use").unit("processes"),
+    row("owners.areas[].state", "/sys/kernel/debug/zram/zramN/block_state (root)", "zram-ratio").unit("pages"),
+    row("owners.took", "wall clock around the look", "swap-in-use").scope(FigureScope::Measured),
     row("show-swap:read_ahead_pages", "2^vm.page-cluster: /proc/sys/vm/page-cluster", "page-cluster").named(&["swap read-ahead", "vm.page-cluster"]).unit("pages").scope(FigureScope::Setting),
     row("span", "boot-time clock of the two snapshots", "pressure").scope(FigureScope::Fact),
     row("pressure.span", "boot-time clock of the two snapshots", "pressure").scope(FigureScope::Fact),

@@ -4,6 +4,7 @@
 
 use ramline_model::balance::{self, Balance};
 use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
+use ramline_model::swapped::{Spill, SwapOwners, spill};
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zswap::Zswap;
 
@@ -26,6 +27,13 @@ pub struct ShowSwap {
     pub read_ahead_pages: Option<u64>,
     /// zswap's parameters.
     pub zswap: Option<Zswap>,
+    /// What has gone from zram to an area below it; `None` where nothing has.
+    pub spill: Option<Spill>,
+    /// Who owns what lies in swap, and what that costs in RAM; `None` in a capture, and where nothing lies there.
+    pub owners: Option<SwapOwners>,
+    /// Rows of the tables of owners; `None` is all.
+    #[serde(skip)]
+    top: Option<usize>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -48,8 +56,17 @@ impl ShowSwap {
             balance: swappiness.map(|s| balance::of(s, snapshot.lru_gen.data().is_some_and(LruGen::is_on))),
             read_ahead_pages: cluster.and_then(swap::read_ahead_pages),
             zswap: snapshot.zswap.data().cloned(),
+            spill: spill(snapshot),
+            owners: None,
+            top: None,
             unseen: super::unseen_of(snapshot, &["swaps", "vmstat", "settings", "zswap", "blocks"]),
         }
+    }
+
+    /// With who owns what lies there, so many of them in text.
+    #[must_use]
+    pub fn with_owners(self, owners: Option<SwapOwners>, top: Option<usize>) -> Self {
+        ShowSwap { owners, top, ..self }
     }
 }
 
@@ -59,6 +76,10 @@ impl Screen for ShowSwap {
         match &self.swap {
             Some(state) => areas_and_flow(&mut sheet, state, self.span),
             None => sheet.answer(Paint::Bold, "Nothing is known about swap here."),
+        }
+        sheet.line(self.spill.as_ref().map(spill_words));
+        if let Some(owners) = &self.owners {
+            super::owners::owners(&mut sheet, owners, self.top);
         }
         if let Some(zswap) = self.zswap.as_ref().filter(|z| z.enabled) {
             let compressor = zswap.compressor.as_deref().unwrap_or("a compressor not known");
@@ -81,6 +102,20 @@ impl Screen for ShowSwap {
         }
         super::unseen(&mut sheet, &self.unseen);
         sheet
+    }
+}
+
+/// What has spilled, and why.
+fn spill_words(spill: &Spill) -> String {
+    let Spill { from, to, bytes, full } = spill;
+    let (are, were) = if from.len() > 1 { ("are", "were") } else { ("is", "was") };
+    let (from, to) = (from.join(", "), to.join(", "));
+    if *full {
+        format!("Spilled: {bytes} went to {to}, because {from} {are} full.")
+    } else {
+        format!(
+            "{bytes} lie in {to}, from when {from} {were} full or not there; what is swapped out now goes to {from}."
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 //! zram is RAM holding compressed pages; its size is no memory.
 
 use ramline_model::swap::Slots;
+use ramline_model::swapped::SwapOwners;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
 use ramline_units::Ratio;
 
@@ -18,6 +19,11 @@ pub struct ShowZram {
     pub zram: Option<ZramState>,
     /// MemTotal, for the capacity formula.
     pub ram: Option<Bytes>,
+    /// Who owns the pages, and how old they are; `None` in a capture, and where nothing lies in swap.
+    pub owners: Option<SwapOwners>,
+    /// Rows of the tables of owners; `None` is all.
+    #[serde(skip)]
+    top: Option<usize>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -43,8 +49,16 @@ impl ShowZram {
             schema_version: SCHEMA_VERSION,
             zram: zram::of(snapshot),
             ram: snapshot.mem_total(),
+            owners: None,
+            top: None,
             unseen: super::unseen_of(snapshot, &["zram", "swaps", "zswap"]),
         }
+    }
+
+    /// With who owns the pages of its devices, so many of them in text.
+    #[must_use]
+    pub fn with_owners(self, owners: Option<SwapOwners>, top: Option<usize>) -> Self {
+        ShowZram { owners: owners.and_then(SwapOwners::in_zram), top, ..self }
     }
 }
 
@@ -54,6 +68,10 @@ impl Screen for ShowZram {
         match &self.zram {
             Some(state) => state_text(&mut sheet, state, self.ram),
             None => sheet.answer(Paint::Bold, "Nothing is known about zram here."),
+        }
+        if let Some(owners) = &self.owners {
+            owners.areas.iter().for_each(|area| super::owners::ages(&mut sheet, area));
+            super::owners::owners(&mut sheet, owners, self.top);
         }
         super::unseen(&mut sheet, &self.unseen);
         sheet
