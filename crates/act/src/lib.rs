@@ -33,6 +33,7 @@ pub mod standing;
 mod state;
 mod step;
 mod undo;
+pub mod upkeep;
 
 pub use error::{ActError, Result};
 pub use journal::{Contents, Entry, Journal, Pending, Phase};

@@ -100,6 +100,11 @@ impl StateDir {
         self.dir.join("standing")
     }
 
+    /// The budget of writeback, and marks.
+    pub(crate) fn upkeep(&self) -> PathBuf {
+        self.dir.join("upkeep.json")
+    }
+
     pub(crate) fn journals(&self) -> PathBuf {
         self.dir.join("journal")
     }

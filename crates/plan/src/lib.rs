@@ -14,8 +14,10 @@
 pub mod edit;
 mod outline;
 mod step;
+mod upkeep;
 mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
 pub use step::{ServiceVerb, Step};
+pub use upkeep::{Marked, UpkeepAsk, UpkeepBudget, UpkeepDevice, UpkeepGates, UpkeepPass, UpkeepWork, ZramLook};
 pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, with_generator, without_generator};
