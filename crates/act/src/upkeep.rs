@@ -64,11 +64,17 @@ pub fn dry_run(root: &Root, state: Option<&StateDir>, devices: &[Device], ask: &
     Ok(pass)
 }
 
-/// One pass over these devices, each of which is looked at again before it is touched.
+/// One pass over these devices, each of which is looked at again before it is touched. `crash_after` is that of [`Run::begin`].
 ///
 /// # Errors
 /// When the budget cannot be read or written down: nothing is written back then. What fails on a device is in its report.
-pub fn pass(lock: &RunLock, root: &Root, devices: &[Device], ask: &UpkeepAsk) -> Result<UpkeepPass> {
+pub fn pass(
+    lock: &RunLock,
+    root: &Root,
+    devices: &[Device],
+    ask: &UpkeepAsk,
+    crash_after: Option<u64>,
+) -> Result<UpkeepPass> {
     signals::install();
     let mut ledger = Ledger::read(lock.state())?;
     let mut pass = begin(root, &ledger, ask);
@@ -82,7 +88,7 @@ pub fn pass(lock: &RunLock, root: &Root, devices: &[Device], ask: &UpkeepAsk) ->
         if signals::received().is_some() {
             out.skipped = vec!["stopped by a signal".to_owned()];
         } else {
-            let mut one = One { lock, root, device, ask, ledger: &mut ledger, out: &mut out };
+            let mut one = One { lock, root, device, ask, crash_after, ledger: &mut ledger, out: &mut out };
             if let Err(error) = one.all(work) {
                 out.failed.push(error.to_string());
             }
@@ -130,6 +136,7 @@ struct One<'a> {
     root: &'a Root,
     device: &'a Device,
     ask: &'a UpkeepAsk,
+    crash_after: Option<u64>,
     ledger: &'a mut Ledger,
     out: &'a mut UpkeepDevice,
 }
@@ -238,7 +245,7 @@ impl One<'_> {
         let switch = match foreign {
             Some(_) => None,
             None => {
-                let mut run = Run::begin(self.lock, self.root, None)?;
+                let mut run = Run::begin(self.lock, self.root, self.crash_after)?;
                 run.set_knob(&self.device.limit_switch(), "1")?;
                 Some(run)
             }

@@ -181,6 +181,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         "tune undo",
         &[("sudo ramline tune undo", "the last change"), ("sudo ramline tune undo 2", "change 2 and all after it")],
     ),
+    ("tune verify", &[("sudo ramline tune verify", "what the boot runs, now")]),
     ("tune finish", &[("sudo ramline tune finish", "a change that a crash has cut off")]),
     ("tune keep", &[("sudo ramline tune keep", "what its timer would take back")]),
     ("tune history", &[("ramline tune history --json", "every change there ever was, as data")]),

@@ -2,7 +2,7 @@
 //!
 //! Both run this binary, by a path that must be there after a reboot; who calls them knows that ([`check_at_boot`], [`upkeep_timer`] do not look).
 //! Neither can fail the boot: a failure of the check is no failure of its unit (`-`), it begins when the boot is done, and both give way to
-//! everything else.
+//! everything else. They name no manual page: systemd-analyze fails a unit whose page is not installed, as that of a lone binary is not.
 
 use crate::edit::OWN;
 use crate::{ServiceVerb, Step};
@@ -39,7 +39,7 @@ impl UnitProgram {
 pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
     let path = &program.path;
     let text = format!(
-        "{OWN}[Unit]\nDescription=Record whether changes of ramline are in force\nDocumentation=man:ramline-tune-verify(1)\n\
+        "{OWN}[Unit]\nDescription=Record whether changes of ramline are in force\n\
          ConditionPathExists={path}\nAfter=multi-user.target\n\n{}\n[Install]\nWantedBy=multi-user.target\n",
         program.service(true, "tune verify --quiet").replace("15min", "1min")
     );
@@ -54,12 +54,12 @@ pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
 pub fn upkeep_timer(program: &UnitProgram, now: (Option<&str>, Option<&str>)) -> Vec<Step> {
     let service = format!(
         "{OWN}[Unit]\nDescription=One pass over zram swap: idle pages written back or compressed again, the pool compacted\n\
-         Documentation=man:ramline-swap-maintain(1)\nConditionPathExists={}\n\n{}",
+         ConditionPathExists={}\n\n{}",
         program.path,
         program.service(false, "swap maintain --once --json")
     );
     let timer = format!(
-        "{OWN}[Unit]\nDescription=A pass over zram swap every ten minutes\nDocumentation=man:ramline-swap-maintain(1)\n\n\
+        "{OWN}[Unit]\nDescription=A pass over zram swap every ten minutes\n\n\
          [Timer]\nOnBootSec=10min\nOnUnitActiveSec=10min\nAccuracySec=1min\n\n[Install]\nWantedBy=timers.target\n"
     );
     let edit = |path: &str, before: Option<&str>, after: String| Step::EditFile {
@@ -125,7 +125,9 @@ mod tests {
     fn the_timer_is_started_behind_its_files_and_units_are_read_again_in_both_directions() {
         let steps = upkeep_timer(&program(), (None, None));
         assert_eq!((steps.first(), steps.get(5)), (Some(&Step::ReloadUnits), Some(&Step::ReloadUnits)));
-        assert!(matches!(steps.last(), Some(Step::Service { unit, verb: ServiceVerb::Start }) if unit == "ramline-maintain.timer"));
+        assert!(
+            matches!(steps.last(), Some(Step::Service { unit, verb: ServiceVerb::Start }) if unit == "ramline-maintain.timer")
+        );
         assert!(text(&steps, UPKEEP).contains("ExecStart=/usr/local/bin/ramline swap maintain --once --json\n"));
         assert!(text(&steps, UPKEEP_TIMER).contains("OnUnitActiveSec=10min\n"));
     }

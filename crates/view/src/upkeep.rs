@@ -94,7 +94,7 @@ mod tests {
     use ramline_units::Bytes;
 
     fn shown(pass: &UpkeepPass) -> String {
-        pass.text(&Style::default())
+        pass.text(&Style::default()).replace('\u{a0}', " ")
     }
 
     fn device() -> UpkeepDevice {
@@ -106,7 +106,7 @@ mod tests {
         let bare = UpkeepDevice { bare: true, skipped: vec!["this kernel's zram has neither".into()], ..device() };
         assert_eq!(
             shown(&UpkeepPass { devices: vec![bare], ..UpkeepPass::default() }),
-            "zram0: this kernel's zram has neither writeback nor recompression: nothing to maintain; compacted 1.2 MiB.\n"
+            "zram0: this kernel's zram has neither writeback nor recompression: nothing to maintain; compacted\n1.2 MiB.\n"
         );
     }
 

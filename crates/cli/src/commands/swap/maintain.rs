@@ -56,7 +56,9 @@ impl Maintain {
         source.must_be_live("swap maintain")?;
         let root = Root::live();
         if self.dry_run {
-            let state = StateDir::open_existing(&state::path()?)?;
+            let state = state::path().map(|path| StateDir::open_existing(&path));
+            // The budget is root's; an ordinary user sees what a pass would do with a whole one.
+            let state = if process::uid() == 0 { state?? } else { state.ok().and_then(Result::ok).flatten() };
             let (devices, left_alone) = self.devices(&root)?;
             let pass = upkeep::dry_run(&root, state.as_ref(), &devices, &self.ask())?;
             return self.print(&UpkeepPass { left_alone, ..pass });
@@ -94,7 +96,11 @@ impl Maintain {
             Ok(lock) => lock,
             Err(error) => return busy(root, &error, self.ask()).ok_or(error),
         };
-        let pass = upkeep::pass(&lock, root, &devices, &self.ask())?;
+        // What a killed pass left switched on goes first.
+        for line in ramline_lab::series::clean_up(&lock, root)? {
+            stdio::tell(&line);
+        }
+        let pass = upkeep::pass(&lock, root, &devices, &self.ask(), state::crash_after())?;
         Ok(UpkeepPass { left_alone, ..pass })
     }
 
