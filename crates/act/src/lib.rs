@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod boots;
 mod effects;
 mod error;
 mod groups;
@@ -33,6 +34,7 @@ pub mod standing;
 mod state;
 mod step;
 mod undo;
+pub mod upkeep;
 
 pub use error::{ActError, Result};
 pub use journal::{Contents, Entry, Journal, Pending, Phase};

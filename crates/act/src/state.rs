@@ -100,6 +100,16 @@ impl StateDir {
         self.dir.join("standing")
     }
 
+    /// What was found of standing changes at each boot.
+    pub(crate) fn boots(&self) -> PathBuf {
+        self.dir.join("boots.jsonl")
+    }
+
+    /// The budget of writeback, and marks.
+    pub(crate) fn upkeep(&self) -> PathBuf {
+        self.dir.join("upkeep.json")
+    }
+
     pub(crate) fn journals(&self) -> PathBuf {
         self.dir.join("journal")
     }

@@ -8,6 +8,7 @@
 mod ask;
 mod desk;
 mod line;
+mod maintain;
 mod need;
 mod own;
 mod swap;
@@ -48,7 +49,7 @@ pub fn wanted(topics: &[Topic]) -> Wanted {
 }
 
 /// All topics, in the order in which they are planned: a disk area is below zram, and what is swapped to decides how much.
-const TOPICS: [Topic; 4] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp];
+const TOPICS: [Topic; 5] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp, Topic::Maintain];
 
 /// Plans.
 #[must_use]
@@ -65,6 +66,7 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
             Topic::Vm => vm::plan(&mut desk),
             Topic::Swap => swap::plan(&mut desk),
             Topic::Tmp => tmp::plan(&mut desk),
+            Topic::Maintain => maintain::plan(&mut desk),
         }
     }
     let lines = desk.lines;

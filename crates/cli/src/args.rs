@@ -32,6 +32,7 @@ pub enum Command {
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
     Tune(commands::tune::Tune),
+    Swap(commands::swap::Swap),
     Snapshot(commands::snapshot::Snapshot),
     Generate(commands::generate::Generate),
 }

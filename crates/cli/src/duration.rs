@@ -32,6 +32,23 @@ pub fn parse_wait(text: &str) -> Result<Duration, String> {
     text.strip_suffix('m').map_or_else(|| parse(text), |number| parse(&format!("{number}min")))
 }
 
+/// Parses an age, which may be of hours: `12h` too, up to 1000h.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_age(text: &str) -> Result<Duration, String> {
+    let hours =
+        text.strip_suffix('h').map(|number| number.parse::<u64>().ok().filter(|hours| (1..=1000).contains(hours)));
+    match hours {
+        None => parse_wait(text).and_then(|age| match age.as_secs() {
+            0 => Err(format!("'{text}' is less than a second; ages are whole seconds, for example 30s, 10min or 12h")),
+            seconds => Ok(Duration::from_secs(seconds)),
+        }),
+        Some(Some(hours)) => Ok(Duration::from_secs(hours * 3600)),
+        Some(None) => Err(format!("'{text}' is not an age of 1h to 1000h; write for example 30s, 10min or 12h")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +60,14 @@ mod tests {
         assert_eq!(parse("1.5s"), Ok(Duration::from_millis(1500)));
         for bad in ["s", "", ".", "5m", "-1s", "1e9s", "61min", "0s", "infs", "NaNs"] {
             assert!(parse(bad).unwrap_err().contains("for example"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_age_is_of_whole_seconds_and_may_be_of_hours() {
+        assert_eq!((parse_age("12h"), parse_age("90s")), (Ok(Duration::from_secs(43200)), Ok(Duration::from_secs(90))));
+        for bad in ["0h", "1001h", "h", "500ms", "-1h"] {
+            assert!(parse_age(bad).unwrap_err().contains("for example"), "{bad}");
         }
     }
 

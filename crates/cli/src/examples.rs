@@ -176,12 +176,22 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("sudo ramline tune apply vm --revert-after 10m", "taken back unless it is kept"),
         ],
     ),
+    ("swap", &[("sudo ramline swap maintain --once", "one pass over zram swap in use")]),
+    (
+        "swap maintain",
+        &[
+            ("ramline swap maintain --dry-run", "what a pass would write, in order"),
+            ("sudo ramline swap maintain --once --idle 6h --budget 512MiB/day", "one pass, with bounds of your own"),
+            ("sudo ramline swap maintain --once --device zram0 --json", "one device, whoever manages it; as data"),
+        ],
+    ),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),
     ("tune diff", &[("ramline tune diff 2", "the lines of files that change 2 has changed")]),
     (
         "tune undo",
         &[("sudo ramline tune undo", "the last change"), ("sudo ramline tune undo 2", "change 2 and all after it")],
     ),
+    ("tune verify", &[("sudo ramline tune verify", "what the boot runs, now")]),
     ("tune finish", &[("sudo ramline tune finish", "a change that a crash has cut off")]),
     ("tune keep", &[("sudo ramline tune keep", "what its timer would take back")]),
     ("tune history", &[("ramline tune history --json", "every change there ever was, as data")]),

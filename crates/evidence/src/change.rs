@@ -53,6 +53,20 @@ pub struct StepReport {
     pub lasts: bool,
 }
 
+/// What was found of a change at one boot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BootFound {
+    /// Which boot, counted from the one in which the change was applied, which is 1; only boots that were looked at count.
+    pub boot: u64,
+    /// When it was looked at, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// Where the change stood.
+    pub state: ChangeState,
+    /// What was not as it was made, and by whom where that is known: `vm.swappiness was 60, set by /etc/sysctl.d/zz.conf:1`.
+    pub astray: Vec<String>,
+}
+
 /// One change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeReport {
@@ -79,6 +93,9 @@ pub struct ChangeReport {
     pub state: ChangeState,
     /// Its steps, in order.
     pub steps: Vec<StepReport>,
+    /// What was found at each boot since, oldest first.
+    #[serde(default)]
+    pub boots: Vec<BootFound>,
 }
 
 impl ChangeReport {

@@ -36,7 +36,7 @@ mod tiers;
 mod versus;
 pub mod work;
 
-pub use change::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
+pub use change::{BootFound, ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
 pub use dropped::{DropBalance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, EatTaken, SWAPPING_FROM, SwapStart, swap_starts};
 pub use free::{FreeColumn, FreeGauges};

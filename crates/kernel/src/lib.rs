@@ -23,6 +23,7 @@ pub mod output;
 pub mod pagemap;
 pub mod pin;
 pub mod place;
+pub mod power;
 mod prelude;
 pub mod process;
 pub mod quota;

@@ -10,9 +10,36 @@ pub fn full_us(root: &Root) -> Option<u64> {
     text.lines().find(|line| line.starts_with("full "))?.split("total=").nth(1)?.trim().parse().ok()
 }
 
+/// `some avg10` of PSI for `memory` or `io`: the share of the last ten seconds, in percent, in which a task waited; `None` without PSI.
+#[must_use]
+pub fn waiting_percent(root: &Root, resource: &str) -> Option<f64> {
+    let text = read_text(&root.path("/proc/pressure").join(resource)).ok()?;
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    line.split_once("avg10=")?.1.split_whitespace().next()?.parse().ok()
+}
+
 /// `oom_kill` of vmstat: processes killed for memory since boot.
 #[must_use]
 pub fn kills(root: &Root) -> Option<u64> {
     let text = read_text(&root.path("/proc/vmstat")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_the_average_of_ten_seconds_and_none_without_psi() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path());
+        assert_eq!(waiting_percent(&root, "io"), None);
+        std::fs::create_dir_all(dir.path().join("proc/pressure")).unwrap();
+        std::fs::write(
+            dir.path().join("proc/pressure/io"),
+            "some avg10=12.50 avg60=1.00 avg300=0.00 total=5\nfull avg10=1.00 avg60=0.00 avg300=0.00 total=5\n",
+        )
+        .unwrap();
+        assert_eq!(waiting_percent(&root, "io"), Some(12.5));
+    }
 }

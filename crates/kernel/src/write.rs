@@ -83,6 +83,7 @@ pub fn is_knob(root: &Root, path: &Path) -> bool {
             | ["sys", "kernel", "mm", .., _]
             | ["sys", "module", "zswap", "parameters", _]
             | ["sys", "block" | "devices" | "class", .., "queue" | "bdi", _]
+            | ["sys", "block", _, "writeback_limit_enable"]
     );
     if !root.is_live() {
         return by_name;

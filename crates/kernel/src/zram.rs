@@ -16,12 +16,16 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+mod upkeep;
+
 use ramline_snapshot::Malformed;
 use ramline_snapshot::zram::{IoStat, MmStat};
 use serde::{Deserialize, Serialize};
 
 use crate::prelude::*;
 use crate::sys::retry_busy;
+
+pub use upkeep::{WRITEBACK_UNIT, WriteBack, WroteBack};
 
 const CONTROL: &str = "/sys/class/zram-control";
 /// How long a device may stay busy after its last user has gone (udev looks at new contents).

@@ -14,8 +14,12 @@
 pub mod edit;
 mod outline;
 mod step;
+mod units;
+mod upkeep;
 mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
 pub use step::{ServiceVerb, Step};
+pub use units::{CHECK, UPKEEP, UPKEEP_TIMER, UnitProgram, check_at_boot, upkeep_timer};
+pub use upkeep::{Marked, UpkeepAsk, UpkeepBudget, UpkeepDevice, UpkeepGates, UpkeepPass, UpkeepWork, ZramLook};
 pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, with_generator, without_generator};

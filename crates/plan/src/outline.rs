@@ -17,6 +17,8 @@ pub enum Topic {
     Vm,
     /// /tmp in RAM or on disk.
     Tmp,
+    /// A timer that maintains zram swap.
+    Maintain,
 }
 
 /// What is to be gained where gains exclude each other.

@@ -1,6 +1,6 @@
 //! `tune status`, `tune history`: what ramline has left in force, what of it is as it was made, and what to do where it is not.
 
-use ramline_evidence::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
+use ramline_evidence::{BootFound, ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
 use ramline_sheet::format::date_ms;
 use ramline_sheet::{Paint, Sheet, Table, number};
 
@@ -47,6 +47,7 @@ fn one(sheet: &mut Sheet, change: &ChangeReport) {
     sheet.heading(format!("Change {}: {}", change.number, change.what));
     let rebooted = if change.rebooted { ", in an earlier boot" } else { "" };
     sheet.line(format!("{}; applied {} by {}{rebooted}.", words(change.state), date_ms(change.applied_ms), change.who));
+    sheet.line(boots(&change.boots));
     let number = change.number;
     match change.state {
         ChangeState::HalfApplied => {
@@ -66,6 +67,25 @@ fn one(sheet: &mut Sheet, change: &ChangeReport) {
         more.table(table);
         more.dim(format!("Asked for by: {}", change.command));
     });
+}
+
+/// What was found at the boots since: where all was well, one short sentence; else the last boot at which it was not.
+fn boots(found: &[BootFound]) -> Option<String> {
+    let last = found.last()?;
+    let bad = |boot: &&BootFound| boot.state != ChangeState::InForce;
+    let Some(astray) = found.iter().rev().find(bad) else {
+        return Some(match found.len() {
+            1 => format!("Found in force at boot {}.", last.boot),
+            n => format!("Found in force at each of {n} boots since."),
+        });
+    };
+    let what = if astray.astray.is_empty() { words(astray.state).to_lowercase() } else { astray.astray.join("; ") };
+    let at = format!("on boot {} ({}) {what}", astray.boot, date_ms(astray.time_ms));
+    let since = found.iter().rev().take_while(|boot| boot.state == ChangeState::InForce).last();
+    Some(match since {
+        Some(since) => format!("Found in force since boot {}; {at}.", since.boot),
+        None => format!("Not found as made at the last boot: {at}."),
+    })
 }
 
 fn astray(step: &StepReport) -> String {
@@ -117,6 +137,10 @@ pub fn history(list: &ChangeList) -> Sheet {
         .left("applied", |change| date_ms(change.applied_ms))
         .left("by", |change| &change.who)
         .left("state", |change| words(change.state))
+        .left("at boots", |change| {
+            let well = change.boots.iter().filter(|boot| boot.state == ChangeState::InForce).count();
+            if change.boots.is_empty() { String::new() } else { format!("{well} of {}", change.boots.len()) }
+        })
         .wrapped("what", |change| match &change.undone_why {
             Some(why) if change.state == ChangeState::Undone => format!("{}; undone: {why}", change.what),
             _ => change.what.clone(),
@@ -159,6 +183,26 @@ mod tests {
             "The apply of change 2 was interrupted: finish it or undo it."
         );
         assert_eq!(first(&list(ChangeState::Undone)), "No change of ramline is in force.");
+    }
+
+    #[test]
+    fn what_was_found_at_boots_is_one_sentence_with_who_overruled_it() {
+        let boot = |boot, state, astray: &[&str]| BootFound {
+            boot,
+            state,
+            astray: astray.iter().map(|text| (*text).to_owned()).collect(),
+            ..BootFound::default()
+        };
+        let (good, bad) = (
+            |n| boot(n, ChangeState::InForce, &[]),
+            |n| boot(n, ChangeState::Drifted, &["vm.swappiness was 60, set by /etc/sysctl.d/zz.conf:1"]),
+        );
+        assert_eq!(boots(&[]), None);
+        assert_eq!(boots(&[good(2), good(3)]).unwrap(), "Found in force at each of 2 boots since.");
+        let mended = boots(&[bad(2), good(3), good(4)]).unwrap();
+        assert!(mended.starts_with("Found in force since boot 3; on boot 2 ("), "{mended}");
+        assert!(mended.ends_with("vm.swappiness was 60, set by /etc/sysctl.d/zz.conf:1."), "{mended}");
+        assert!(boots(&[good(2), bad(3)]).unwrap().starts_with("Not found as made at the last boot: on boot 3 ("));
     }
 
     #[test]

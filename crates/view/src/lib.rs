@@ -18,6 +18,7 @@ pub mod screen;
 mod show;
 mod shown;
 mod tune;
+mod upkeep;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};

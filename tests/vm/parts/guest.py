@@ -96,6 +96,10 @@ class Machine:
         head = (TOP / "vm/guest/zram-in-use").read_text()
         return ended(self._run([str(TOP / "vm/bare"), kernel, "--timeout", str(BARE_LIMIT)], "bare", {}, head))
 
+    def bare_with(self, kernel, script, *options):
+        """A bare guest that sets up its own swap; `options` are those of vm/bare."""
+        return ended(self._run([str(TOP / "vm/bare"), kernel, "--timeout", str(BARE_LIMIT), *options], script, {}))
+
     def debian(self, script, *options, cut=False, **variables):
         """A Debian guest; `cut` says that the end is a power cut."""
         command = [str(TOP / "vm/debian"), "run", "--timeout", str(DEBIAN_LIMIT), *options]

@@ -13,4 +13,8 @@ pub struct Ask {
     pub runtime_only: bool,
     /// Values the reader has chosen: `vm.swappiness` 200. With them, only topics that are named are planned besides.
     pub own: Vec<(String, i64)>,
+    /// What a unit that stays would run: this program, or why it cannot; `None` where it was not looked for.
+    pub program: Option<Result<String, String>>,
+    /// Where a unit would keep its state, if not in the usual place.
+    pub state: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 mod areas;
 mod healthy;
+mod maintain;
 mod tmp;
 mod vm;
 mod zram;

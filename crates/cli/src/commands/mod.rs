@@ -8,4 +8,5 @@ pub mod lab;
 pub mod measure;
 pub mod show;
 pub mod snapshot;
+pub mod swap;
 pub mod tune;

@@ -2,6 +2,8 @@
 
 mod apply;
 mod changes;
+mod unit;
+mod verify;
 
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ choices!(Topic {
     Zram: "zram", "compressed swap in RAM";
     Vm: "vm", "settings below vm.";
     Tmp: "tmp", "/tmp in RAM or on disk";
+    Maintain: "maintain", "a timer that maintains zram swap";
 });
 
 choices!(Goal {
@@ -52,6 +55,7 @@ enum Verb {
     Finish(changes::Finish),
     Keep(changes::Keep),
     History(changes::History),
+    Verify(verify::Verify),
 }
 
 /// What a plan is made for.
@@ -133,6 +137,7 @@ impl Tune {
             Verb::Finish(finish) => finish.run(),
             Verb::Keep(keep) => keep.run(),
             Verb::History(history) => history.run(),
+            Verb::Verify(verify) => verify.run(),
         }
     }
 }
@@ -150,7 +155,14 @@ impl Asked {
             Some(_) => SetUp::default(),
             None => ramline_gather::set_up(&source.kernel_root()?),
         };
-        let ask = planning::Ask { topics, goal: self.goal.0, runtime_only: self.runtime_only, own: self.set.clone() };
+        let ask = planning::Ask {
+            topics,
+            goal: self.goal.0,
+            runtime_only: self.runtime_only,
+            own: self.set.clone(),
+            program: source.is_live().then(unit::program),
+            state: unit::state_dir(),
+        };
         Ok((TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen), show::code(&after)))
     }
 

@@ -37,11 +37,13 @@ const MODULES: [&str; 6] = [
 /// Where swap files usually are.
 const SWAP_FILES: [&str; 5] = ["/swapfile", "/swap.img", "/var/swapfile", "/var/swap", "/swap/swapfile"];
 /// What a change of ramline's writes, and nothing else does.
-const OWN: [&str; 4] = [
+const OWN: [&str; 6] = [
     "/etc/sysctl.d/99-zz-ramline.conf",
     "/etc/modules-load.d/ramline-zram.conf",
     "/etc/modprobe.d/ramline-zram.conf",
     "/etc/udev/rules.d/90-ramline-zram.rules",
+    "/etc/systemd/system/ramline-maintain.service",
+    "/etc/systemd/system/ramline-maintain.timer",
 ];
 /// More files than any system has in one of these directories.
 const MOST: usize = 1000;

@@ -8,6 +8,7 @@ use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
 use ramline_model::processes::{By, Filter};
+use ramline_plan::UpkeepPass;
 use ramline_snapshot::cache::{
     EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
 };
@@ -104,6 +105,7 @@ documents! {
     "explanation" Explanation, "explanation" "ramline explain" None;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;
+    "swap-maintain" Versioned<'static, UpkeepPass>;
     "snapshot" Snapshot, "snapshot" "ramline snapshot"
         Some((|s, _| value(s), Wanted { zswap: true, thp: true, ..ShowPressure::WANTED }));
     "explain-number" Figure;

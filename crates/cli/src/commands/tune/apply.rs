@@ -5,6 +5,7 @@ use ramline_kernel::{service, stdio};
 use ramline_plan::Plan;
 
 use super::changes::refuse_half_done;
+use super::unit;
 use crate::prelude::*;
 
 /// How a plan is applied.
@@ -29,8 +30,12 @@ pub struct How {
 /// # Errors
 /// Nobody agreed, something is in the way, or a step failed: then all is as before.
 pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
-    let steps = plan.steps();
+    let mut steps = plan.steps();
+    let unchecked = unit::boot_check(plan, &Root::live()).map(|check| steps.extend(check)).err();
     if how.dry_run {
+        if let Some(why) = &unchecked {
+            stdio::tell(&format!("It would not be checked at each boot: {why}"));
+        }
         output::text(&steps.iter().map(|step| step.line() + "\n").collect::<String>())?;
         return Ok(exit::DONE);
     }
@@ -83,6 +88,9 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
             "Change {number} is undone in {} s unless it is kept: ramline tune keep {number}",
             after.as_secs()
         ));
+    }
+    if let Some(why) = unchecked {
+        stdio::tell(&format!("It is not checked at each boot: {why}"));
     }
     output::text(&format!("Change {number} is in force. Undo it with: ramline tune undo {number}\n"))?;
     Ok(exit::DONE)

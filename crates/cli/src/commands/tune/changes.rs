@@ -7,6 +7,7 @@ use ramline_kernel::stdio;
 use ramline_plan::Step;
 use ramline_view::changes::history;
 
+use super::verify::found;
 use crate::prelude::*;
 
 /// Show what ramline has left in force, what of it is as made, and what was interrupted
@@ -73,10 +74,17 @@ fn all() -> Result<(Vec<StandingChange>, Vec<String>)> {
     Ok((changes, unreadable.into_iter().map(|record| record.error.to_string()).collect()))
 }
 
-fn list(root: &Root) -> Result<ChangeList> {
+/// All changes as they are looked at now, with what was found of them at each boot.
+pub fn list(root: &Root) -> Result<ChangeList> {
     let (changes, unreadable) = all()?;
     let boot = process::boot_id(root).unwrap_or_default();
-    let changes = changes.iter().map(|change| report(root, change, &boot)).collect();
+    let seen =
+        StateDir::open_existing(&state::path()?)?.map_or(Ok(Vec::new()), |state| ramline_act::boots::read(&state))?;
+    let with_boots = |change: &StandingChange| ChangeReport {
+        boots: found(&seen, change.head.number, &change.head.boot),
+        ..report(root, change, &boot)
+    };
+    let changes = changes.iter().map(with_boots).collect();
     Ok(ChangeList { changes, unreadable })
 }
 
@@ -116,6 +124,7 @@ fn report(root: &Root, change: &StandingChange, boot: &str) -> ChangeReport {
         undone_why: change.undone_why.clone(),
         state,
         steps,
+        boots: Vec::new(),
     }
 }
 
