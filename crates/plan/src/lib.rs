@@ -13,9 +13,11 @@
 
 pub mod edit;
 mod outline;
+mod revert;
 mod step;
 mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
+pub use revert::Revert;
 pub use step::{ServiceVerb, Step};
 pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, with_generator, without_generator};

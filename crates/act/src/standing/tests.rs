@@ -177,8 +177,8 @@ fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
             let change = |_: &()| Standing::of(place.lock.state()).list().unwrap().0.remove(0);
             transaction.undo(&change(&()), "to begin again", false, &mut |_| {}).unwrap();
             let standing = Standing::of(place.lock.state());
-            let mut head = change(&()).head;
-            let mut record = standing.begin(&mut head).unwrap();
+            let head = Head { number: standing.next().unwrap(), ..change(&()).head };
+            let mut record = standing.begin(&head).unwrap();
             let mut written = perform::Written::default();
             for (number, held) in head.steps.iter().enumerate().take(cut + usize::from(half)) {
                 record.append(&Record::Begun { step: number }).unwrap();
