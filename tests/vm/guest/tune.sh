@@ -39,6 +39,14 @@ facts() {
     step "$1-tmp" findmnt --noheadings --output FSTYPE,OPTIONS /tmp
     step "$1-fstab" findmnt --verify
     [ -e /etc/systemd/system/ramline-zram0.service ] && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram0.service
+    if [ -e /run/systemd/generator/dev-zram0.swap ]; then
+        step "$1-verify-swap" systemd-analyze verify /run/systemd/generator/dev-zram0.swap
+        # The generator itself, on the files as they are; what it made at boot it said in the journal.
+        rm -rf /run/tune-oracle && mkdir /run/tune-oracle
+        step "$1-generator" /usr/lib/systemd/system-generators/zram-generator /run/tune-oracle
+        step "$1-made" find /run/tune-oracle -name dev-zram0.swap
+    fi
+    step "$1-journal" sh -c 'journalctl --boot --priority=warning --no-pager --output=short | grep -i zram || true'
     step "$1-etc" sh -c 'cd /etc && cat fstab systemd/zram-generator.conf sysctl.d/99-zz-ramline.conf udev/rules.d/90-ramline-zram.rules systemd/system/ramline-zram0.service'
 }
 
@@ -59,6 +67,32 @@ without_generator() {
     modprobe --remove zram
 }
 
+# zram-tools alone, whose unit makes /dev/zram0; pages of a group that may have few in RAM go there.
+with_tools() {
+    systemctl stop zramswap.service
+    without_generator
+    systemctl reset-failed
+    systemctl start zramswap.service
+    mkdir /sys/fs/cgroup/tune-held && echo 24M >/sys/fs/cgroup/tune-held/memory.high
+    sh -c 'echo $$ >/sys/fs/cgroup/tune-held/cgroup.procs; exec perl -e '"'"'$x = ""; $x .= pack "NnN", $_, 7, $_ * 3 for 1 .. (3 << 20); sleep 100000'"'" &
+    held=$!
+    local n=0
+    while [ $n -lt 120 ] && [ "$(awk '$1 == "/dev/zram0" { print $4 }' /proc/swaps)" -lt 4096 ]; do sleep 1 && n=$((n + 1)); done
+    step tools-before cat /proc/swaps
+}
+# Where the pages are that were in its device.
+tools_drained() {
+    step tools-swaps cat /proc/swaps
+    step tools-unit systemctl is-active zramswap.service
+    step tools-enabled systemctl is-enabled zramswap.service
+    step tools-held kill -0 $held
+}
+# It is at work again.
+tools_again() {
+    step tools-back systemctl is-active zramswap.service
+    step tools-back-enabled systemctl is-enabled zramswap.service
+}
+
 # No swap on disk: what `tune apply swap` makes a file for.
 without_disk() {
     swapoff /dev/vdb1
@@ -66,8 +100,9 @@ without_disk() {
     systemctl daemon-reload
 }
 
-# /tmp on the disk, as up to Debian 12: nothing mounts it.
+# /tmp on the disk, as up to Debian 12: nothing mounts it. Whether the kernel has quotas on tmpfs is asked of it.
 tmp_on_disk() {
+    step quota sh -c 'mkdir -p /run/tune-quota && mount -t tmpfs -o usrquota none /run/tune-quota && umount /run/tune-quota'
     rm -f /usr/lib/systemd/system/tmp.mount /usr/lib/systemd/system/*.wants/tmp.mount
     systemctl daemon-reload
     umount --lazy /tmp
@@ -139,11 +174,32 @@ revert() {
     step revert-after cat /proc/sys/vm/swappiness
     step revert-status ramline tune status --json
     step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s
+    step kept-timer sh -c 'ls /etc/systemd/system/ramline-revert-2.* && systemctl is-active ramline-revert-2.timer'
     step kept-keep ramline tune keep
+    step kept-gone sh -c 'find /etc -name "ramline-revert*" && systemctl list-units --all --plain --no-legend "ramline-revert*"'
     sleep 12
     step kept-after cat /proc/sys/vm/swappiness
     step kept-status ramline tune status --json
     step kept-undo ramline tune undo --yes
+}
+
+# The machine is switched off while the time runs, and undoes the change when it is on again.
+revert_over_boot() {
+    step boot-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 200s
+    step boot-verify systemd-analyze verify /etc/systemd/system/ramline-revert-3.service /etc/systemd/system/ramline-revert-3.timer
+    step boot-status ramline tune status --json
+    step boot-before cat /proc/sys/vm/swappiness
+    keep
+}
+reverted() {
+    local n=0
+    step boot-found ramline tune status --json
+    step boot-timer systemctl is-active ramline-revert-3.timer
+    while [ $n -lt 400 ] && [ "$(cat /proc/sys/vm/swappiness)" = 150 ]; do sleep 1 && n=$((n + 1)); done
+    echo $n >/out/boot-waited
+    sleep 5
+    step boot-after cat /proc/sys/vm/swappiness
+    step boot-failed systemctl list-units --failed --no-legend --plain
 }
 
 # A change that hurts: a load that fits into RAM, and a change that takes the RAM from it. A line every tenth of a second: time, all tasks waiting

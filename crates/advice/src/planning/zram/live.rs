@@ -73,7 +73,7 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
         );
         let risk = "until the old device is drained both take RAM".to_owned();
         return Some(draft(why, "/proc/swaps").change(
-            format!("{wanted}, a second device in its place"),
+            format!("zram{}: {wanted}, {named}, priority {}, in its place", set_up.number, set_up.priority),
             effect,
             risk,
             steps,

@@ -103,7 +103,7 @@ fn lasting_revert(plan: &Plan, how: &How) -> Result<Option<Revert>> {
             // It is started before the watching, and an undo needs the lock of whoever watches.
             after: how.guard.saturating_add(after),
             exe: process::own_exe()?.display().to_string(),
-            state_dir: state::path()?.display().to_string(),
+            state_dir: std::path::absolute(state::path()?)?.display().to_string(),
         })
     };
     after.map(of).transpose()
