@@ -167,9 +167,10 @@ def with_tools(machine):
     areas = [("/dev/zram1", 101), ("/dev/vdb1", None)]
     first, second, third = rebooted(machine, "tools", "with_tools", ZRAM, areas, more=["zram-tools"], behind="tools_drained", last="tools_again")
     used = lambda step, device: next((int(row.split()[3]) for row in first.text(f"{step}.out").splitlines() if row.startswith(device)), 0)
+    # The kernel brings pages back to RAM when it switches an area off; they go to the second device from there, when something else needs the RAM.
     note(f"{used('tools-before', '/dev/zram0')} KiB in its device, {used('tools-swaps', '/dev/zram1')} KiB in the second one behind the apply")
     check("there was something to drain", used("tools-before", "/dev/zram0") >= 4096, first.said("tools-before"))
-    check("and it is in the second device", used("tools-swaps", "/dev/zram1") > used("tools-before", "/dev/zram0") // 2, first.said("tools-swaps"))
+    check("and it is drained", "/dev/zram0" not in first.text("tools-swaps.out"), first.said("tools-swaps"))
     equal("the process it belongs to lives", first.status("tools-held"), 0)
     equal("its unit is stopped", first.text("tools-unit.out").split(), ["inactive"])
     equal("and switched off", first.text("tools-enabled.out").split(), ["disabled"])
