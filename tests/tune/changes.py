@@ -175,6 +175,7 @@ def with_tools(machine):
     equal("its unit is stopped", first.text("tools-unit.out").split(), ["inactive"])
     equal("and switched off", first.text("tools-enabled.out").split(), ["disabled"])
     equal("ramline's unit is active after the reboot", second.text("now-own.out").split(), ["active"])
+    check("systemd-analyze verify takes ramline's unit", second.status("now-verify") == 0 and "ramline" not in second.text("now-verify.err"), second.said("now-verify"))
     for seen in (second, third):
         equal("undone, its unit is active", seen.text("tools-back.out").split(), ["active"])
         equal("and switched on", seen.text("tools-back-enabled.out").split(), ["enabled"])

@@ -34,11 +34,11 @@ facts() {
     step "$1-show" ramline show swap --json
     step "$1-swappiness" cat /proc/sys/vm/swappiness
     step "$1-generated" systemctl is-active dev-zram0.swap systemd-zram-setup@zram0.service
-    step "$1-own" systemctl is-active ramline-zram0.service
+    step "$1-own" systemctl is-active 'ramline-zram*.service'
     step "$1-failed" systemctl list-units --failed --no-legend --plain
     step "$1-tmp" findmnt --noheadings --output FSTYPE,OPTIONS /tmp
     step "$1-fstab" findmnt --verify
-    [ -e /etc/systemd/system/ramline-zram0.service ] && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram0.service
+    ls /etc/systemd/system/ramline-zram*.service >/dev/null 2>&1 && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram*.service
     if [ -e /run/systemd/generator/dev-zram0.swap ]; then
         step "$1-verify-swap" systemd-analyze verify /run/systemd/generator/dev-zram0.swap
         # The generator itself, on the files as they are; what it made at boot it said in the journal.
