@@ -31,7 +31,7 @@ def timer(machine):
     equal("it is in force before the reboot", seen.text("boot-before.out").strip(), "150")
     check("systemd-analyze verify takes the units of the timer", seen.status("boot-verify") == 0 and "ramline" not in seen.text("boot-verify.err"), seen.said("boot-verify"))
     second = disk.boot("reverted after")
-    note(f"undone {second.text('boot-waited').strip()} s after the script of the next boot began")
+    note(f"undone {second.text('boot-waited').strip()} after the script of the next boot began")
     state(second, "boot-found", 3, "in_force", True)
     equal("its timer is on after the reboot", second.text("boot-timer.out").split(), ["active"])
     equal("the timer undoes it after the reboot", second.text("boot-after.out").strip(), "60")

@@ -166,19 +166,28 @@ sweep() {
     echo $which >/out/undo-records
 }
 
+# Waits for the timer of a change to have undone it: its own files go last.
+undone_by_timer() {
+    local n=0 unit=ramline-revert-$1
+    while [ $n -lt 400 ] && { [ -e /etc/systemd/system/$unit.service ] || systemctl is-active --quiet $unit.service || [ "$(systemctl is-active $unit.service)" = activating ]; }; do
+        sleep 1 && n=$((n + 1))
+    done
+    echo "$n s"
+}
+
 # A session that dies behind --revert-after: the timer undoes it; and one that is kept.
 revert() {
     setsid sh -c 'ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s >/out/revert.out 2>&1; kill -9 0' </dev/null
     step revert-before cat /proc/sys/vm/swappiness
     step revert-timers systemctl list-timers --all --no-legend --no-pager
-    sleep 12
+    undone_by_timer 1
     step revert-after cat /proc/sys/vm/swappiness
     step revert-status ramline tune status --json
-    step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s
+    step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 20s
     step kept-timer sh -c 'ls /etc/systemd/system/ramline-revert-2.* && systemctl is-active ramline-revert-2.timer'
     step kept-keep ramline tune keep
     step kept-gone sh -c 'find /etc -name "ramline-revert*" && systemctl list-units --all --plain --no-legend "ramline-revert*"'
-    sleep 12
+    sleep 21
     step kept-after cat /proc/sys/vm/swappiness
     step kept-status ramline tune status --json
     step kept-undo ramline tune undo --yes
@@ -186,19 +195,16 @@ revert() {
 
 # The machine is switched off while the time runs, and undoes the change when it is on again.
 revert_over_boot() {
-    step boot-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 200s
+    step boot-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 120s
     step boot-verify systemd-analyze verify /etc/systemd/system/ramline-revert-3.service /etc/systemd/system/ramline-revert-3.timer
     step boot-status ramline tune status --json
     step boot-before cat /proc/sys/vm/swappiness
     keep
 }
 reverted() {
-    local n=0
-    step boot-found ramline tune status --json
     step boot-timer systemctl is-active ramline-revert-3.timer
-    while [ $n -lt 400 ] && [ "$(cat /proc/sys/vm/swappiness)" = 150 ]; do sleep 1 && n=$((n + 1)); done
-    echo $n >/out/boot-waited
-    sleep 5
+    step boot-found ramline tune status --json
+    undone_by_timer 3 >/out/boot-waited
     step boot-after cat /proc/sys/vm/swappiness
     step boot-failed systemctl list-units --failed --no-legend --plain
 }
