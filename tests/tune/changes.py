@@ -19,12 +19,13 @@ TMP = "tmp,--goal,flash-wear"
 class Disk:
     """One disk through several boots."""
 
-    def __init__(self, machine, name):
+    def __init__(self, machine, name, more=()):
+        self.more = ["--with", ",".join(more)] if more else []
         self.machine, self.path = machine, machine.folder / f"{name}.qcow2"
         self.path.unlink(missing_ok=True)
 
     def boot(self, do, cut=False, **variables):
-        options = ["--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
+        options = [*self.more, "--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
         seen = self.machine.debian("tune", *options, cut=cut, DO=do, **variables)
         if cut:
             note(" ".join(seen.stdout.split())[-400:])
@@ -79,13 +80,15 @@ def in_force(seen, when, areas):
     check(f"{when}: show swap agrees with swapon", [area["path"] for area in shown] == [name for name, _, _ in swap], shown)
     check(f"{when}: findmnt --verify finds no error in fstab", seen.status(f"{when}-fstab") == 0 and "0 parse errors, 0 errors" in seen.said(f"{when}-fstab"), seen.said(f"{when}-fstab"))
     check(f"{when}: no unit has failed", not seen.text(f"{when}-failed.out").strip(), seen.text(f"{when}-failed.out"))
-    if any("zram" in name for name, _ in areas):
+    check(f"{when}: nobody warned of zram", not seen.text(f"{when}-journal.out").strip(), seen.text(f"{when}-journal.out"))
+    device = next((name for name, _ in areas if "zram" in name), None)
+    if device:
         # "zram0: 976.0 MiB, zstd, priority 100"
         words = change(seen, f"{when}-status", 1) or {}
-        planned = re.search(r"zram0: ([\d.]+) (MiB|GiB), (.+?), priority", words.get("what", ""))
+        planned = re.search(rf"{device.removeprefix('/dev/')}: ([\d.]+) (MiB|GiB), (.+?), priority", words.get("what", ""))
         name, algorithm, size = (seen.text(f"{when}-zramctl.out").split() + ["", "", "0"])[:3]
         wanted = float(planned[1]) * {"MiB": 2**20, "GiB": 2**30}[planned[2]] if planned else 0
-        check(f"{when}: zramctl has the planned size", name == "/dev/zram0" and abs(int(size) - wanted) < 2**24, (name, size, words.get("what")))
+        check(f"{when}: zramctl has the planned size", name == device and abs(int(size) - wanted) < 2**24, (name, size, words.get("what")))
         check(f"{when}: zramctl has the planned algorithm", planned and planned[3] in (algorithm, "the kernel's algorithm"), (algorithm, words.get("what")))
 
 
@@ -117,31 +120,36 @@ def cut_and_reboot(machine):
     disk.gone()
 
 
-def rebooted(machine, name, prepare, apply, areas, **files):
-    """Applied; a reboot, looked at, undone; a reboot, all as before."""
-    disk = Disk(machine, name)
-    first = disk.boot(f"{prepare} before apply now", APPLY=apply)
+def rebooted(machine, name, prepare, apply, areas, more=(), behind="", last=""):
+    """Applied; a reboot, looked at, undone; a reboot, all as before. Of `more` packages the image is; `behind` the apply and `last` more is done."""
+    disk = Disk(machine, name, more)
+    first = disk.boot(f"{prepare} before apply now {behind}", APPLY=apply)
     for number in range(1, len(apply.split()) + 1):
         went(first, f"apply-{number}")
         state(first, "now-status", number, "in_force", False)
     in_force(first, "now", areas)
-    second = disk.boot("now undo undone")
+    second = disk.boot(f"now undo undone {last}")
     for number in range(1, len(apply.split()) + 1):
         state(second, "now-status", number, "in_force", True)
     in_force(second, "now", areas)
     went(second, "undo")
     same(f"{name}: undone, before the reboot", second.text("before.listing"), second.text("undone.listing"))
-    third = disk.boot("after")
+    third = disk.boot(f"after {last}")
     same(f"{name}: undone and booted, all is as before", third.text("before.listing"), third.text("after.listing"))
     for number in range(1, len(apply.split()) + 1):
         state(third, "after-status", number, "undone", True)
     disk.gone()
-    return second
+    return first, second, third
 
 
 def with_generator(machine):
     """zram through zram-generator, a setting of the reader's own, /tmp in RAM."""
-    seen = rebooted(machine, "generator", "without_zram tmp_on_disk", f"{ZRAM} {SWAPPINESS} {TMP}", ZRAM_FIRST)
+    first, seen, _ = rebooted(machine, "generator", "without_zram tmp_on_disk", f"{ZRAM} {SWAPPINESS} {TMP}", ZRAM_FIRST)
+    note(f"a tmpfs with quotas on this kernel: {'mounted' if first.status('quota') == 0 else first.text('quota.err').strip()}")
+    for guest in (first, seen):
+        check("zram-generator takes the file without a word", guest.status("now-generator") == 0 and not guest.text("now-generator.err").strip(), guest.said("now-generator"))
+        equal("and makes its unit of it", guest.text("now-made.out").split(), ["/run/tune-oracle/dev-zram0.swap"])
+        check("systemd-analyze verify takes the unit", guest.status("now-verify-swap") == 0 and "zram" not in guest.text("now-verify-swap.err"), guest.said("now-verify-swap"))
     equal("its units are active after the reboot", seen.text("now-generated.out").split(), ["active", "active"])
     equal("swappiness is in force after the reboot", seen.text("now-swappiness.out").strip(), "150")
     check("/tmp is a tmpfs after the reboot", seen.text("now-tmp.out").startswith("tmpfs"), seen.said("now-tmp"))
@@ -149,9 +157,28 @@ def with_generator(machine):
 
 def swap_file(machine):
     """A swap file, zram above it by ramline's own unit, a setting of the reader's own."""
-    seen = rebooted(machine, "file", "without_generator without_disk", f"{ZRAM} {SWAP} {SWAPPINESS}", [("/dev/zram0", 100), ("/swapfile", 10)])
+    _, seen, _ = rebooted(machine, "file", "without_generator without_disk", f"{ZRAM} {SWAP} {SWAPPINESS}", [("/dev/zram0", 100), ("/swapfile", 10)])
     equal("ramline's unit is active after the reboot", seen.text("now-own.out").split(), ["active"])
     check("systemd-analyze verify takes ramline's unit", seen.status("now-verify") == 0 and "ramline" not in seen.text("now-verify.err"), seen.said("now-verify"))
+
+
+def with_tools(machine):
+    """zram-tools is at work: its unit is switched off, its device drained into one of ramline's own; undone, it is at work again."""
+    areas = [("/dev/zram1", 101), ("/dev/vdb1", None)]
+    first, second, third = rebooted(machine, "tools", "with_tools", ZRAM, areas, more=["zram-tools"], behind="tools_drained", last="tools_again")
+    used = lambda step, device: next((int(row.split()[3]) for row in first.text(f"{step}.out").splitlines() if row.startswith(device)), 0)
+    # The kernel brings pages back to RAM when it switches an area off; they go to the second device from there, when something else needs the RAM.
+    note(f"{used('tools-before', '/dev/zram0')} KiB in its device, {used('tools-swaps', '/dev/zram1')} KiB in the second one behind the apply")
+    check("there was something to drain", used("tools-before", "/dev/zram0") >= 4096, first.said("tools-before"))
+    check("and it is drained", "/dev/zram0" not in first.text("tools-swaps.out"), first.said("tools-swaps"))
+    equal("the process it belongs to lives", first.status("tools-held"), 0)
+    equal("its unit is stopped", first.text("tools-unit.out").split(), ["inactive"])
+    equal("and switched off", first.text("tools-enabled.out").split(), ["disabled"])
+    equal("ramline's unit is active after the reboot", second.text("now-own.out").split(), ["active"])
+    check("systemd-analyze verify takes ramline's unit", second.status("now-verify") == 0 and "ramline" not in second.text("now-verify.err"), second.said("now-verify"))
+    for seen in (second, third):
+        equal("undone, its unit is active", seen.text("tools-back.out").split(), ["active"])
+        equal("and switched on", seen.text("tools-back-enabled.out").split(), ["enabled"])
 
 
 def more_cuts(machine):

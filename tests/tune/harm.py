@@ -3,7 +3,7 @@
 Example: timer(machine)
 """
 
-from changes import change, state, went
+from changes import Disk, change, same, state, went
 from harness import check, equal, note
 
 # Of the RAM of 1 GiB so many KiB are kept free: the load, which fitted, no longer does.
@@ -13,17 +13,33 @@ HURTS, SECONDS = 0.4, 10.0
 
 
 def timer(machine):
-    """The session is killed, and the timer undoes; a change that is kept stays."""
-    seen = machine.debian("tune", DO="revert")
+    """The session is killed, and the timer undoes; a change that is kept stays; a reboot does not end the time of one that is not."""
+    disk = Disk(machine, "timer")
+    seen = disk.boot("before revert revert_over_boot")
     note(" ".join(seen.text("revert.out").split()))
     equal("it is in force", seen.text("revert-before.out").strip(), "150")
     equal("the timer undoes it, whatever has become of the session", seen.text("revert-after.out").strip(), "60")
     state(seen, "revert-status", 1, "undone")
     note(str((change(seen, "revert-status", 1) or {}).get("undone_why")))
-    went(seen, "kept-apply", "kept-keep")
+    went(seen, "kept-apply", "kept-timer", "kept-keep")
+    equal("of a kept change no timer is left", seen.text("kept-gone.out").strip(), "")
     equal("what is kept stays", seen.text("kept-after.out").strip(), "150")
     state(seen, "kept-status", 2, "in_force")
     went(seen, "kept-undo")
+    went(seen, "boot-apply")
+    state(seen, "boot-status", 3, "in_force", False)
+    equal("it is in force before the reboot", seen.text("boot-before.out").strip(), "150")
+    check("systemd-analyze verify takes the units of the timer", seen.status("boot-verify") == 0 and "ramline" not in seen.text("boot-verify.err"), seen.said("boot-verify"))
+    second = disk.boot("reverted after")
+    note(f"undone {second.text('boot-waited').strip()} after the script of the next boot began")
+    state(second, "boot-found", 3, "in_force", True)
+    equal("its timer is on after the reboot", second.text("boot-timer.out").split(), ["active"])
+    equal("the timer undoes it after the reboot", second.text("boot-after.out").strip(), "60")
+    state(second, "after-status", 3, "undone", True)
+    equal("since it was not kept", (change(second, "after-status", 3) or {}).get("undone_why"), "it was not kept in time")
+    check("no unit has failed", not second.text("boot-failed.out").strip(), second.text("boot-failed.out"))
+    same("all is as before", second.text("before.listing"), second.text("after.listing"))
+    disk.gone()
 
 
 def guard(machine):

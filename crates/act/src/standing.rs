@@ -81,16 +81,26 @@ impl Standing {
         self.dir.join(format!("{number:06}.jsonl"))
     }
 
-    /// The record of a new change, with its plan in it and synced; its number is the next one.
-    fn begin(&self, head: &mut Head) -> Result<RecordFile> {
+    /// The number of the next change.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn next(&self) -> Result<u64> {
+        let entries = match std::fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(1),
+            other => other.map_err(|error| KernelError::io("list the changes in", &self.dir, error))?,
+        };
+        let taken = entries.flatten().filter_map(|entry| entry.path().file_stem()?.to_str()?.parse::<u64>().ok()).max();
+        Ok(taken.unwrap_or(0).saturating_add(1))
+    }
+
+    /// The record of a new change, with its plan in it and synced.
+    fn begin(&self, head: &Head) -> Result<RecordFile> {
         let failed = |error| KernelError::io("record the change in", &self.dir, error);
         match std::fs::DirBuilder::new().mode(0o700).create(&self.dir) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(error).into()),
             _ => self.dir.parent().map_or(Ok(()), process::sync_dir)?,
         }
-        let taken = std::fs::read_dir(&self.dir).map_err(failed)?.flatten();
-        let taken = taken.filter_map(|entry| entry.path().file_stem()?.to_str()?.parse::<u64>().ok()).max();
-        head.number = taken.unwrap_or(0).saturating_add(1);
         let path = self.path(head.number);
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
         process::sync_dir(&self.dir)?;

@@ -28,7 +28,7 @@ use rustix::process::{
 
 use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
-pub use crate::sys::{boottime, monotonic, page_size, sync_dir, sync_file_system};
+pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 

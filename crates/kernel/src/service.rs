@@ -36,6 +36,14 @@ pub fn is_active(unit: &str) -> Result<bool> {
     Ok(run("systemctl", &["is-active", "--quiet", "--", unit])?.0)
 }
 
+/// Whether a unit has failed.
+///
+/// # Errors
+/// When systemctl cannot be run.
+pub fn is_failed(unit: &str) -> Result<bool> {
+    Ok(run("systemctl", &["is-failed", "--quiet", "--", unit])?.0)
+}
+
 /// Runs one of them to its end.
 ///
 /// # Errors

@@ -140,6 +140,22 @@ pub fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir).and_then(|file| file.sync_all()).tried("sync", dir)
 }
 
+/// Gives a symbolic link itself, not what it leads to, its owner and the time of its last change, in nanoseconds since 1970.
+///
+/// # Errors
+/// When the file system or the user may not.
+pub fn restore_link(link: &Path, uid: u32, gid: u32, mtime_ns: i64) -> Result<()> {
+    let tried = "put back the owner and time of the link";
+    std::os::unix::fs::lchown(link, Some(uid), Some(gid)).tried(tried, link)?;
+    let modified = rustix::fs::Timespec {
+        tv_sec: mtime_ns.div_euclid(1_000_000_000),
+        tv_nsec: mtime_ns.rem_euclid(1_000_000_000),
+    };
+    let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+    let times = rustix::fs::Timestamps { last_access: now, last_modification: modified };
+    rustix::fs::utimensat(CWD, link, &times, AtFlags::SYMLINK_NOFOLLOW).tried(tried, link)
+}
+
 /// Writes back everything dirty of the file system that `dir` is on and waits for it (syncfs).
 ///
 /// # Errors

@@ -13,12 +13,14 @@
 
 pub mod edit;
 mod outline;
+mod revert;
 mod step;
 mod units;
 mod upkeep;
 mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
+pub use revert::Revert;
 pub use step::{ServiceVerb, Step};
 pub use units::{CHECK, UPKEEP, UPKEEP_TIMER, UnitProgram, check_at_boot, upkeep_timer};
 pub use upkeep::{Marked, UpkeepAsk, UpkeepBudget, UpkeepDevice, UpkeepGates, UpkeepPass, UpkeepWork, ZramLook};

@@ -134,6 +134,21 @@ pub enum Step {
         /// Which.
         verb: ServiceVerb,
     },
+    /// A unit of another program is no longer switched on at boot: the link that does so is taken away, and put back when undone.
+    DisableUnit {
+        /// Its name.
+        unit: String,
+        /// The link.
+        link: String,
+        /// What it leads to.
+        target: String,
+    },
+    /// A zram device that another program has sized and that is no longer in use gives its memory back. Whoever sized it does so again when
+    /// its unit is started, so nothing is undone.
+    ResetZram {
+        /// `zram0`.
+        device: String,
+    },
     /// A file system is mounted where none is, or over what is there.
     Mount {
         /// What.
@@ -159,10 +174,13 @@ impl Step {
             Step::LoadModule { name } => format!("module {name}"),
             Step::MakeSwapFile { path, .. } => format!("swap file {path}"),
             Step::SwapOn { path, .. } | Step::SwapOff { path, .. } => format!("swap area {path}"),
-            Step::SizeZram { device, .. } | Step::FormatZram { device } => format!("zram device {device}"),
+            Step::SizeZram { device, .. } | Step::FormatZram { device } | Step::ResetZram { device } => {
+                format!("zram device {device}")
+            }
             Step::ReloadUnits => "units of systemd".to_owned(),
             Step::ReloadRules => "rules of udev".to_owned(),
             Step::Service { unit, .. } => format!("unit {unit}"),
+            Step::DisableUnit { unit, link, .. } => format!("unit {unit}, switched on by {link}"),
             Step::Mount { at, .. } => format!("mount {at}"),
         }
     }
@@ -172,7 +190,11 @@ impl Step {
     pub const fn lasts(&self) -> bool {
         matches!(
             self,
-            Step::EditFile { .. } | Step::MakeDirectory { .. } | Step::Link { .. } | Step::MakeSwapFile { .. }
+            Step::EditFile { .. }
+                | Step::MakeDirectory { .. }
+                | Step::Link { .. }
+                | Step::MakeSwapFile { .. }
+                | Step::DisableUnit { .. }
         )
     }
 
@@ -203,6 +225,8 @@ impl Step {
             Step::ReloadUnits => "reload units of systemd".to_owned(),
             Step::ReloadRules => "reload rules of udev".to_owned(),
             Step::Service { unit, verb } => format!("{} {unit}", verb.word()),
+            Step::DisableUnit { unit, link, .. } => format!("disable {unit} (unlink {link})"),
+            Step::ResetZram { device } => format!("reset {device}"),
             Step::Mount { what, at, fs, options } => format!("mount {what} at {at} ({fs}, {options})"),
         }
     }
@@ -243,6 +267,8 @@ impl Step {
             Step::ReloadUnits => vec!["systemctl daemon-reload".to_owned()],
             Step::ReloadRules => vec!["udevadm control --reload".to_owned()],
             Step::Service { unit, verb } => vec![format!("systemctl {} {}", verb.word(), quoted(unit))],
+            Step::DisableUnit { unit, .. } => vec![format!("systemctl disable {}", quoted(unit))],
+            Step::ResetZram { device } => vec![format!("echo 1 > /sys/block/{device}/reset")],
             Step::Mount { what, at, fs, options } => {
                 vec![format!("mount -t {fs} -o {} {} {}", quoted(options), quoted(what), quoted(at))]
             }

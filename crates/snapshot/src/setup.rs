@@ -49,6 +49,16 @@ pub struct Generator {
     pub drop_ins: Vec<ConfFile>,
 }
 
+/// A link that switches a unit on at boot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UnitLink {
+    /// The link.
+    pub path: String,
+    /// What it leads to.
+    pub target: String,
+}
+
 /// A program other than the kernel and zram-generator that makes swap or sets knobs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -58,7 +68,7 @@ pub struct Manager {
     /// Its unit: `zramswap.service`.
     pub unit: String,
     /// The links that switch it on at boot; empty where it is not.
-    pub enabled_by: Vec<String>,
+    pub enabled_by: Vec<UnitLink>,
 }
 
 /// What is done with zram at boot by a line of a file.

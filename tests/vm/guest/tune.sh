@@ -34,11 +34,20 @@ facts() {
     step "$1-show" ramline show swap --json
     step "$1-swappiness" cat /proc/sys/vm/swappiness
     step "$1-generated" systemctl is-active dev-zram0.swap systemd-zram-setup@zram0.service
-    step "$1-own" systemctl is-active ramline-zram0.service
+    step "$1-own" systemctl is-active 'ramline-zram*.service'
     step "$1-failed" systemctl list-units --failed --no-legend --plain
     step "$1-tmp" findmnt --noheadings --output FSTYPE,OPTIONS /tmp
     step "$1-fstab" findmnt --verify
-    [ -e /etc/systemd/system/ramline-zram0.service ] && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram0.service
+    ls /etc/systemd/system/ramline-zram*.service >/dev/null 2>&1 && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram*.service
+    if [ -e /run/systemd/generator/dev-zram0.swap ]; then
+        step "$1-verify-swap" systemd-analyze verify /run/systemd/generator/dev-zram0.swap
+        # The generator itself, on the files as they are; what it made at boot it said in the journal.
+        rm -rf /run/tune-oracle && mkdir /run/tune-oracle
+        step "$1-generator" /usr/lib/systemd/system-generators/zram-generator /run/tune-oracle
+        step "$1-made" find /run/tune-oracle -name dev-zram0.swap
+    fi
+    # zram-tools' own unit fails to remove the module when it is stopped, and beside zram-generator to start.
+    step "$1-journal" sh -c 'journalctl --boot --priority=warning --no-pager --output=short | grep -i zram | grep -v zramswap.service || true'
     step "$1-etc" sh -c 'cd /etc && cat fstab systemd/zram-generator.conf sysctl.d/99-zz-ramline.conf udev/rules.d/90-ramline-zram.rules systemd/system/ramline-zram0.service'
 }
 
@@ -59,6 +68,32 @@ without_generator() {
     modprobe --remove zram
 }
 
+# zram-tools alone, whose unit makes /dev/zram0; pages of a group that may have few in RAM go there.
+with_tools() {
+    systemctl stop zramswap.service
+    without_generator
+    systemctl reset-failed
+    systemctl start zramswap.service
+    mkdir /sys/fs/cgroup/tune-held && echo 24M >/sys/fs/cgroup/tune-held/memory.high
+    sh -c 'echo $$ >/sys/fs/cgroup/tune-held/cgroup.procs; exec perl -e '"'"'$x = ""; $x .= pack "NnN", $_, 7, $_ * 3 for 1 .. (3 << 20); sleep 100000'"'" &
+    held=$!
+    local n=0
+    while [ $n -lt 120 ] && [ "$(awk '$1 == "/dev/zram0" { print $4 }' /proc/swaps)" -lt 4096 ]; do sleep 1 && n=$((n + 1)); done
+    step tools-before cat /proc/swaps
+}
+# Where the pages are that were in its device.
+tools_drained() {
+    step tools-swaps cat /proc/swaps
+    step tools-unit systemctl is-active zramswap.service
+    step tools-enabled systemctl is-enabled zramswap.service
+    step tools-held kill -0 $held
+}
+# It is at work again.
+tools_again() {
+    step tools-back systemctl is-active zramswap.service
+    step tools-back-enabled systemctl is-enabled zramswap.service
+}
+
 # No swap on disk: what `tune apply swap` makes a file for.
 without_disk() {
     swapoff /dev/vdb1
@@ -66,8 +101,9 @@ without_disk() {
     systemctl daemon-reload
 }
 
-# /tmp on the disk, as up to Debian 12: nothing mounts it.
+# /tmp on the disk, as up to Debian 12: nothing mounts it. Whether the kernel has quotas on tmpfs is asked of it.
 tmp_on_disk() {
+    step quota sh -c 'mkdir -p /run/tune-quota && mount -t tmpfs -o usrquota none /run/tune-quota && umount /run/tune-quota'
     rm -f /usr/lib/systemd/system/tmp.mount /usr/lib/systemd/system/*.wants/tmp.mount
     systemctl daemon-reload
     umount --lazy /tmp
@@ -130,20 +166,47 @@ sweep() {
     echo $which >/out/undo-records
 }
 
+# Waits for the timer of a change to have undone it: its own files go last.
+undone_by_timer() {
+    local n=0 unit=ramline-revert-$1
+    while [ $n -lt 400 ] && { [ -e /etc/systemd/system/$unit.service ] || systemctl is-active --quiet $unit.service || [ "$(systemctl is-active $unit.service)" = activating ]; }; do
+        sleep 1 && n=$((n + 1))
+    done
+    echo "$n s"
+}
+
 # A session that dies behind --revert-after: the timer undoes it; and one that is kept.
 revert() {
     setsid sh -c 'ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s >/out/revert.out 2>&1; kill -9 0' </dev/null
     step revert-before cat /proc/sys/vm/swappiness
     step revert-timers systemctl list-timers --all --no-legend --no-pager
-    sleep 12
+    undone_by_timer 1
     step revert-after cat /proc/sys/vm/swappiness
     step revert-status ramline tune status --json
-    step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 5s
+    step kept-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 20s
+    step kept-timer sh -c 'ls /etc/systemd/system/ramline-revert-2.* && systemctl is-active ramline-revert-2.timer'
     step kept-keep ramline tune keep
-    sleep 12
+    step kept-gone sh -c 'find /etc -name "ramline-revert*" && systemctl list-units --all --plain --no-legend "ramline-revert*"'
+    sleep 21
     step kept-after cat /proc/sys/vm/swappiness
     step kept-status ramline tune status --json
     step kept-undo ramline tune undo --yes
+}
+
+# The machine is switched off while the time runs, and undoes the change when it is on again.
+revert_over_boot() {
+    step boot-apply ramline tune apply --set vm.swappiness=150 --yes --guard 0s --for 100ms --revert-after 120s
+    step boot-verify systemd-analyze verify /etc/systemd/system/ramline-revert-3.service /etc/systemd/system/ramline-revert-3.timer
+    step boot-status ramline tune status --json
+    step boot-before cat /proc/sys/vm/swappiness
+    keep
+}
+reverted() {
+    step boot-timer systemctl is-active ramline-revert-3.timer
+    step boot-found ramline tune status --json
+    undone_by_timer 3 >/out/boot-waited
+    step boot-after cat /proc/sys/vm/swappiness
+    step boot-failed systemctl list-units --failed --no-legend --plain
 }
 
 # A change that hurts: a load that fits into RAM, and a change that takes the RAM from it. A line every tenth of a second: time, all tasks waiting

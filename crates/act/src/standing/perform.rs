@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use ramline_kernel::output::{Format, Output};
 use ramline_kernel::write::{is_knob, write_knob};
 use ramline_kernel::{KernelError, Root, mount, process, service, swap, zram};
-use ramline_plan::Step;
+use ramline_plan::{ServiceVerb, Step};
 
 use super::probe::number;
 use super::record::FileImage;
@@ -37,7 +37,8 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
                 .map_err(|error| KernelError::io("make the directory", &path, error))
                 .and_then(|()| sync_parent(&path))
         }
-        Step::Link { path, after, .. } => link(root, path, after.as_deref()),
+        Step::Link { path, after, .. } => link(root, path, after.as_deref(), None),
+        Step::DisableUnit { link: path, .. } => remove(&root.path(path)),
         Step::SetKnob { path, after, .. } | Step::SetOneOf { path, after, .. } => knob(root, path, after),
         Step::MakeSwapFile { path, size } => {
             let path = root.path(path);
@@ -61,7 +62,8 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
         }
         Step::SizeZram { device, algorithm, size } => {
             let device = zram_device(root, device)?;
-            // The rule of udev may have been quicker.
+            // The rule of udev may have been quicker; where it is at work on a new device, both would set it at once.
+            settle();
             if device.disksize()?.0 == 0 {
                 if let Some(name) = algorithm {
                     device.set_algorithm(name)?;
@@ -75,8 +77,13 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
             swap::make(zram_device(root, device)?.node(), process::page_size())?;
             Ok(())
         }
+        Step::ResetZram { device } => match number(device).map(|id| zram::Device::open(root, id)) {
+            Some(device) if device.exists() => reset(root, &device),
+            _ => Ok(()),
+        },
         Step::ReloadUnits => reload_units(root),
         Step::ReloadRules => reload_rules(root),
+        Step::Service { unit, verb: ServiceVerb::Stop } => stop(unit),
         Step::Service { unit, verb } => service::call("systemctl", &[verb.word(), "--", unit]),
         Step::Mount { what, at, fs, options } => service::call("mount", &["-t", fs, "-o", options, "--", what, at]),
     }
@@ -95,7 +102,8 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
                 other => other.map_err(|error| KernelError::io("remove the directory", &path, error)),
             }
         }
-        Step::Link { path, before, .. } => link(root, path, before.as_deref()),
+        Step::Link { path, before, .. } => link(root, path, before.as_deref(), image),
+        Step::DisableUnit { link: path, target, .. } => link(root, path, Some(target), image),
         Step::SetKnob { path, before, .. } => knob(root, path, before),
         // The kernel takes no 0 for the one; setting the other makes it 0.
         Step::SetOneOf { path, before, other, other_before, .. } => match before.as_str() {
@@ -121,18 +129,9 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
             swap::swapoff(Path::new(path))
         }
         Step::SwapOff { path, priority } => swap::swapon(Path::new(path), *priority),
-        Step::SizeZram { device, .. } => {
-            let device = zram_device(root, device)?;
-            if swap::is_on(root, device.node())? {
-                let rule = "it is still in use as a swap area";
-                return Err(KernelError::refused("reset", device.node(), rule, "").hint("ramline show swap"));
-            }
-            // Switching it off makes an event of udev, whose rule would give a device without a size its size again.
-            settle();
-            device.reset()
-        }
-        // The header goes with the device.
-        Step::FormatZram { .. } => Ok(()),
+        Step::SizeZram { device, .. } => reset(root, &zram_device(root, device)?),
+        // The header goes with the device, and a device of another program is sized by that program.
+        Step::FormatZram { .. } | Step::ResetZram { .. } => Ok(()),
         Step::ReloadUnits => reload_units(root),
         Step::ReloadRules => reload_rules(root),
         Step::Service { unit, verb } => service::call("systemctl", &[verb.reversed().word(), "--", unit]),
@@ -164,7 +163,7 @@ fn remove(path: &Path) -> Done {
 }
 
 /// A link takes the place of another in one step.
-fn link(root: &Root, path: &str, target: Option<&str>) -> Done {
+fn link(root: &Root, path: &str, target: Option<&str>, image: Option<FileImage>) -> Done {
     let path = root.path(path);
     let Some(target) = target else { return remove(&path) };
     let mut aside = path.clone().into_os_string();
@@ -173,7 +172,9 @@ fn link(root: &Root, path: &str, target: Option<&str>) -> Done {
     let failed = |error| KernelError::io("make the link", &path, error);
     // Left by a run that was killed between the two.
     std::fs::remove_file(aside).ok();
-    std::os::unix::fs::symlink(target, aside).and_then(|()| std::fs::rename(aside, &path)).map_err(failed)?;
+    std::os::unix::fs::symlink(target, aside).map_err(failed)?;
+    image.map_or(Ok(()), |image| process::restore_link(aside, image.uid, image.gid, image.mtime_ns))?;
+    std::fs::rename(aside, &path).map_err(failed)?;
     sync_parent(&path)
 }
 
@@ -212,6 +213,24 @@ fn zram_device(root: &Root, name: &str) -> Result<zram::Device, KernelError> {
     let numbers = format!("the kernel made zram{}", made.id());
     made.hot_remove()?;
     Err(KernelError::refused("use", name, rule, numbers).hint("ramline show zram"))
+}
+
+/// A device that is no swap area any more gives its memory back.
+fn reset(root: &Root, device: &zram::Device) -> Done {
+    if swap::is_on(root, device.node())? {
+        let rule = "it is still in use as a swap area";
+        return Err(KernelError::refused("reset", device.node(), rule, "").hint("ramline show swap"));
+    }
+    // Switching it off makes an event of udev, whose rule would give a device without a size its size again.
+    settle();
+    device.reset()
+}
+
+/// Stops a unit of another program. Its own command for that may fail on what is no longer its own, as one that removes a module that ramline's
+/// device needs: it is stopped nevertheless, and not left behind as failed.
+fn stop(unit: &str) -> Done {
+    service::call("systemctl", &["stop", "--", unit])?;
+    if service::is_failed(unit)? { service::call("systemctl", &["reset-failed", "--", unit]) } else { Ok(()) }
 }
 
 /// Waits until udev has done what a new device asks of it; where there is none, nothing was asked.

@@ -50,15 +50,12 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             either(&now, before, after, "another text")
         }
         Step::MakeDirectory { path } => which(root.path(path).is_dir()),
-        Step::Link { path, before, after } => {
-            let target = match std::fs::read_link(root.path(path)) {
-                Ok(target) => Some(target.display().to_string()),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(error) => return Err(KernelError::io("read the link", root.path(path), error)),
-            };
-            let words = target.clone().map_or("gone".to_owned(), |target| format!("a link to {target}"));
-            either(&target, before, after, &words)
-        }
+        Step::DisableUnit { link: path, target, .. } => link(root, path, Some(target), None)?,
+        Step::ResetZram { device } => match number(device).map(|id| zram::Device::open(root, id)) {
+            Some(device) if device.exists() => which(device.disksize()?.0 == 0),
+            _ => StepState::After,
+        },
+        Step::Link { path, before, after } => link(root, path, before.as_deref(), after.as_deref())?,
         Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. } => {
             match read_knob(&root.path(path)) {
                 None => StepState::Other("not there".to_owned()),
@@ -101,6 +98,16 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             _ => StepState::Before,
         },
     })
+}
+
+fn link(root: &Root, path: &str, before: Option<&str>, after: Option<&str>) -> Result<StepState, KernelError> {
+    let target = match std::fs::read_link(root.path(path)) {
+        Ok(target) => Some(target.display().to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(KernelError::io("read the link", root.path(path), error)),
+    };
+    let words = target.clone().map_or("gone".to_owned(), |target| format!("a link to {target}"));
+    Ok(either(&target.as_deref(), &before, &after, &words))
 }
 
 fn either<T: PartialEq>(now: &T, before: &T, after: &T, other: &str) -> StepState {

@@ -31,9 +31,17 @@ pub struct HeldStep {
     /// It was so already: nothing was done, and nothing is undone.
     #[serde(default)]
     pub was_so: bool,
+    /// It is there until the change is kept: what would undo it by itself.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub until_kept: bool,
     /// The file as it was; `None` for what is no file, and for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<FileImage>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// Who, when, why and what.

@@ -34,6 +34,9 @@ fn place() -> Place {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+    let wants = tree.join("etc/systemd/system/multi-user.target.wants");
+    std::fs::create_dir(&wants).unwrap();
+    std::os::unix::fs::symlink(TARGET, wants.join("zramswap.service")).unwrap();
     let state = StateDir::open(&dir.path().join("state")).unwrap();
     let lock = RunLock::take(&state, &Root::live()).unwrap();
     Place { root: Root::new(&tree), tree, lock, _dir: dir }
@@ -49,7 +52,8 @@ fn listing(dir: &Path) -> BTreeMap<String, String> {
             all.insert(format!("{name}/"), String::new());
             all.extend(listing(&path));
         } else if kind.is_symlink() {
-            all.insert(name, format!("-> {}", std::fs::read_link(&path).unwrap().display()));
+            let modified = std::fs::symlink_metadata(&path).unwrap().modified();
+            all.insert(name, format!("{modified:?} -> {}", std::fs::read_link(&path).unwrap().display()));
         } else {
             let meta = std::fs::metadata(&path).unwrap();
             // A knob of a tree is written as the kernel's is: its time moves, and it ends without a line's end.
@@ -64,8 +68,15 @@ fn listing(dir: &Path) -> BTreeMap<String, String> {
     all
 }
 
+const TARGET: &str = "/usr/lib/systemd/system/zramswap.service";
+
 fn edit() -> Vec<Step> {
     vec![
+        Step::DisableUnit {
+            unit: "zramswap.service".into(),
+            link: "/etc/systemd/system/multi-user.target.wants/zramswap.service".into(),
+            target: TARGET.into(),
+        },
         Step::EditFile {
             path: "/etc/sysctl.d/99-mine.conf".into(),
             before: Some("vm.swappiness = 10\n".into()),
@@ -107,6 +118,35 @@ fn a_change_is_written_in_order_and_undone_to_the_last_byte() {
 }
 
 #[test]
+fn what_would_undo_a_change_goes_when_it_is_kept_and_when_it_is_undone() {
+    for kept in [true, false] {
+        let place = place();
+        std::fs::create_dir(place.tree.join("etc/systemd/system/timers.target.wants")).unwrap();
+        let before = listing(&place.tree);
+        let transaction = Transaction::new(&place.lock, &place.root, None);
+        let revert = ramline_plan::Revert {
+            after: std::time::Duration::from_secs(600),
+            exe: "/usr/local/bin/ramline".into(),
+            state_dir: "/s".into(),
+        };
+        let asked = Request { revert: Some(revert), ..request(edit()) };
+        let number = transaction.apply(asked, &mut |_| {}).unwrap().number;
+        let units = place.tree.join("etc/systemd/system");
+        let link = units.join(format!("timers.target.wants/ramline-revert-{number}.timer"));
+        assert!(units.join(format!("ramline-revert-{number}.service")).exists() && link.is_symlink());
+        let change = || Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+        if kept {
+            transaction.confirm(&change(), &mut |_| {}).unwrap();
+            assert_eq!(change().phase, ChangePhase::InForce);
+            assert!(!listing(&place.tree).keys().any(|name| name.contains("ramline-revert")));
+            assert!(place.tree.join("etc/new.conf").exists());
+        }
+        transaction.undo(&change(), "asked", false, &mut |_| {}).unwrap();
+        assert_eq!(listing(&place.tree), before);
+    }
+}
+
+#[test]
 fn a_plan_that_is_out_of_date_does_nothing() {
     let place = place();
     std::fs::write(place.tree.join("etc/sysctl.d/99-mine.conf"), "vm.swappiness = 11\n").unwrap();
@@ -138,7 +178,7 @@ fn what_somebody_else_has_changed_since_is_not_put_back_unasked() {
     let mine = place.tree.join("etc/sysctl.d/99-mine.conf");
     std::fs::write(&mine, "vm.swappiness = 133\n# mine\n").unwrap();
     let change = || Standing::of(place.lock.state()).list().unwrap().0.remove(0);
-    assert_eq!(states(&place.root, &change())[0], StepState::Other("another text".into()));
+    assert_eq!(states(&place.root, &change())[1], StepState::Other("another text".into()));
     let error = transaction.undo(&change(), "asked", false, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("99-mine.conf"), "{error}");
     assert!(place.tree.join("etc/new.conf").exists());
@@ -177,8 +217,8 @@ fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
             let change = |_: &()| Standing::of(place.lock.state()).list().unwrap().0.remove(0);
             transaction.undo(&change(&()), "to begin again", false, &mut |_| {}).unwrap();
             let standing = Standing::of(place.lock.state());
-            let mut head = change(&()).head;
-            let mut record = standing.begin(&mut head).unwrap();
+            let head = Head { number: standing.next().unwrap(), ..change(&()).head };
+            let mut record = standing.begin(&head).unwrap();
             let mut written = perform::Written::default();
             for (number, held) in head.steps.iter().enumerate().take(cut + usize::from(half)) {
                 record.append(&Record::Begun { step: number }).unwrap();

@@ -1,7 +1,7 @@
 //! Applying, finishing and undoing a change: record, look, act, look again.
 
 use ramline_kernel::{KernelError, Root, process, signals};
-use ramline_plan::Step;
+use ramline_plan::{Revert, Step};
 
 use super::perform::{Written, image, perform, reverse};
 use super::probe::{StepState, probe};
@@ -25,6 +25,8 @@ pub struct Request {
     pub version: String,
     /// The steps, in order.
     pub steps: Vec<Step>,
+    /// What undoes it, in any boot, unless it is kept.
+    pub revert: Option<Revert>,
 }
 
 /// A change that is in force now.
@@ -66,10 +68,15 @@ impl<'a> Transaction<'a> {
     /// [`ActError::Changed`] when an object is neither as the plan saw it nor as it is to be: nothing is done then.
     /// [`ActError::RolledBack`] when a step fails; [`ActError::Interrupted`] after a signal, when what was done is undone.
     pub fn apply(&self, request: Request, progress: &mut dyn FnMut(&str)) -> Result<Applied> {
-        let Request { what, why, who, command, version, steps } = request;
+        let Request { what, why, who, command, version, steps, revert } = request;
+        let number = self.standing.next()?;
+        let (first, last) =
+            revert.map_or_else(Default::default, |revert| (revert.before(number), revert.behind(number)));
+        let until_kept = |steps: Vec<Step>, until_kept| steps.into_iter().map(move |step| (step, until_kept));
+        let steps = until_kept(first, true).chain(until_kept(steps, false)).chain(until_kept(last, true));
         let mut held = Vec::new();
         let mut changed = Vec::new();
-        for step in steps {
+        for (step, until_kept) in steps {
             let state = probe(self.root, &step)?;
             if let StepState::Other(now) = &state {
                 changed.push(format!("{} is {now}", step.object()));
@@ -78,19 +85,21 @@ impl<'a> Transaction<'a> {
                 changed.push(format!("{} is there already, empty", step.object()));
             }
             let image = match &step {
-                Step::EditFile { path, before: Some(_), .. } => image(self.root, path),
+                Step::EditFile { path, before: Some(_), .. }
+                | Step::Link { path, before: Some(_), .. }
+                | Step::DisableUnit { link: path, .. } => image(self.root, path),
                 _ => None,
             };
-            held.push(HeldStep { was_so: state == StepState::After, image, step });
+            held.push(HeldStep { was_so: state == StepState::After, until_kept, image, step });
         }
         if !changed.is_empty() {
             let what = "apply the plan".to_owned();
             return Err(ActError::Changed { what, objects: changed, hint: "ramline tune plan".to_owned() });
         }
         let boot = process::boot_id(self.root)?;
-        let mut head =
-            Head { format: FORMAT, number: 0, what, why, who, command, version, boot, time_ms: now_ms(), steps: held };
-        let mut record = self.standing.begin(&mut head)?;
+        let head =
+            Head { format: FORMAT, number, what, why, who, command, version, boot, time_ms: now_ms(), steps: held };
+        let mut record = self.standing.begin(&head)?;
         record.crash_after = self.crash_after;
         let mut written = Written::default();
         let steps = &head.steps;
@@ -101,7 +110,7 @@ impl<'a> Transaction<'a> {
             }
             Err(error) => {
                 record.append(&Record::Undoing { time_ms: now_ms(), why: error.to_string() })?;
-                self.take_back(steps, &[], true, &mut record, &mut written, progress)?;
+                self.take_back(steps, &[], false, &mut record, &mut written, progress)?;
                 record.append(&Record::Ended { time_ms: now_ms() })?;
                 Err(match error {
                     ActError::Kernel(cause) => ActError::RolledBack { number: head.number, cause },
@@ -156,17 +165,21 @@ impl<'a> Transaction<'a> {
             record.append(&Record::Undoing { time_ms: now_ms(), why: why.to_owned() })?;
         }
         let mut written = Written::default();
-        self.take_back(&change.head.steps, &change.undone, true, &mut record, &mut written, progress)?;
+        self.take_back(&change.head.steps, &change.undone, false, &mut record, &mut written, progress)?;
         record.append(&Record::Ended { time_ms: now_ms() })?;
         Ok(written.0)
     }
 
-    /// Notes that a change is wanted, so that its timer leaves it in force.
+    /// Notes that a change is wanted, so that its timer leaves it in force, and takes the timer away.
     ///
     /// # Errors
-    /// When it cannot be written down.
-    pub fn confirm(&self, change: &StandingChange) -> Result<()> {
-        self.standing.reopen(change)?.append(&Record::Confirmed { time_ms: now_ms() })
+    /// When it cannot be written down, or the timer cannot be taken away, which then does nothing.
+    pub fn confirm(&self, change: &StandingChange, progress: &mut dyn FnMut(&str)) -> Result<()> {
+        let mut record = self.standing.reopen(change)?;
+        record.crash_after = self.crash_after;
+        record.append(&Record::Confirmed { time_ms: now_ms() })?;
+        let mut written = Written::default();
+        self.take_back(&change.head.steps, &change.undone, true, &mut record, &mut written, progress)
     }
 
     fn take(
@@ -222,7 +235,7 @@ impl<'a> Transaction<'a> {
         &self,
         steps: &[HeldStep],
         undone: &[usize],
-        all: bool,
+        only_until_kept: bool,
         record: &mut RecordFile,
         written: &mut Written,
         progress: &mut dyn FnMut(&str),
@@ -233,7 +246,10 @@ impl<'a> Transaction<'a> {
             let again = matches!(held.step, Step::ReloadUnits | Step::ReloadRules);
             // What does not last is back after a reboot, made by the files that were still there.
             let is_back = || !held.step.lasts() && matches!(probe(self.root, &held.step), Ok(StepState::After));
-            if held.was_so || (undone.contains(&number) && !again && !is_back()) || !all {
+            if held.was_so
+                || (undone.contains(&number) && !again && !is_back())
+                || (only_until_kept && !held.until_kept)
+            {
                 continue;
             }
             match probe(self.root, &held.step) {

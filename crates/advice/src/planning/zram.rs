@@ -5,6 +5,7 @@
 
 mod fresh;
 mod live;
+mod manager;
 
 use ramline_plan::{PlanLine, Step};
 use ramline_units::Ratio;

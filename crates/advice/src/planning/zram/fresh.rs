@@ -6,7 +6,7 @@ use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot,
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
 use super::super::{need, swap};
-use super::{next, priority, size};
+use super::{manager, next, priority, size};
 use crate::prelude::*;
 
 /// So much of the RAM in swap on disk is worth keeping in RAM, compressed.
@@ -79,7 +79,12 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         size.saturating_sub(full)
     );
     let risk = format!("{slots} for its table at once; pages that do not compress gain nothing (`ramline show zram`)");
-    Some(draft(wanted).also(also).change(new, effect, risk, steps(desk, &set_up, support.control)))
+    let make = || steps(desk, &set_up, support.control);
+    let steps = match manager::at_boot(desk.set_up) {
+        Some(other) => manager::replaced(other, make, None),
+        None => make(),
+    };
+    Some(draft(wanted).also(also).change(new, effect, risk, steps))
 }
 
 /// Why zram is wanted; `None` where it is not.
@@ -125,14 +130,8 @@ fn algorithm(inputs: &Inputs<'_>, kernels: Option<String>, goal: Goal) -> (Optio
 }
 
 /// How it is made, by what the machine uses.
-fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<Vec<Step>, String> {
+pub(super) fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<Vec<Step>, String> {
     let set_up = desk.set_up;
-    if let Some(other) = set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty()) {
-        return Err(format!(
-            "{} ({}) makes swap at boot; first: sudo systemctl disable --now {}",
-            other.name, other.unit, other.unit
-        ));
-    }
     if desk.ask.runtime_only {
         return Ok(for_this_boot(zram, loaded));
     }

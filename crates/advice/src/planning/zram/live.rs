@@ -1,13 +1,13 @@
 //! A zram area is on: kept, unless a disk area comes before it or it is full while memory is short.
 
 use ramline_model::zram as model;
-use ramline_plan::{PlanLine, Step, ZramSetUp, edit};
+use ramline_plan::{Goal, PlanLine, Step, ZramSetUp, edit};
 use ramline_snapshot::swaps::SwapArea;
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
 use super::super::need;
-use super::{drained, next, priority, size};
+use super::{drained, fresh, manager, next, priority, size};
 use crate::prelude::*;
 
 /// From this share of its size on it counts as full.
@@ -48,7 +48,7 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
             ],
             _ => drained(set_up.number, area, &set_up),
         };
-        let steps = lasting(desk, name, &[("swap-priority", &then.to_string())], now);
+        let steps = lasting(desk, area, &set_up, &[("swap-priority", &then.to_string())], now);
         let effect = "what is swapped out goes to RAM, compressed, before it goes to disk".to_owned();
         let risk = match area.used.0 {
             0 => "none: nothing is in it yet".to_owned(),
@@ -57,19 +57,23 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
         return Some(draft(why, "/proc/swaps").change(format!("priority {then}"), effect, risk, steps));
     }
     let full = area.used.share_of(area.size).filter(|share| *share >= FULL);
-    let short = full.and_then(|_| need::of(inputs)).filter(|_| device.disksize.as_f64() < wanted.as_f64() * NEAR_SIZE);
-    if let (Some(share), Some(short)) = (full, short) {
+    let small = device.disksize.as_f64() < wanted.as_f64() * NEAR_SIZE;
+    let short =
+        full.zip(need::of(inputs)).map(|(share, short)| format!("it is {} full, and {}", percent(share), short.text));
+    let asked =
+        || (desk.ask.goal == Goal::Capacity).then(|| format!("asked for: the most data in RAM, which takes {wanted}"));
+    if let Some(why) = short.or_else(asked).filter(|_| small) {
         let set_up = of(wanted, area.priority.saturating_add(1));
         let mib = (wanted.0 >> 20).to_string();
-        let steps = lasting(desk, name, &[("zram-size", &mib)], drained(set_up.number, area, &set_up));
-        let why = format!("it is {} full, and {}", percent(share), short.text);
+        let now = drained(set_up.number, area, &set_up);
+        let steps = lasting(desk, area, &set_up, &[("zram-size", &mib)], now);
         let effect = format!(
             "room for {} more before pages spill or a process is killed",
             wanted.saturating_sub(device.disksize)
         );
         let risk = "until the old device is drained both take RAM".to_owned();
         return Some(draft(why, "/proc/swaps").change(
-            format!("{wanted}, a second device in its place"),
+            format!("zram{}: {wanted}, {named}, priority {}, in its place", set_up.number, set_up.priority),
             effect,
             risk,
             steps,
@@ -105,15 +109,20 @@ fn set_by(desk: &Desk<'_>, name: &str) -> Vec<String> {
 }
 
 /// Now, and at every boot through the file that makes the device; another maker is named with its command.
-fn lasting(desk: &Desk<'_>, name: &str, keys: &[(&str, &str)], now: Vec<Step>) -> Result<Vec<Step>, String> {
+fn lasting(
+    desk: &Desk<'_>,
+    area: &SwapArea,
+    new: &ZramSetUp,
+    keys: &[(&str, &str)],
+    now: Vec<Step>,
+) -> Result<Vec<Step>, String> {
+    let name = area.zram().unwrap_or_default();
     if desk.ask.runtime_only {
         return Ok(now);
     }
-    if let Some(manager) = desk.set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty()) {
-        let unit = &manager.unit;
-        return Err(format!(
-            "{unit} makes it at boot with its own settings; change them there (systemctl cat {unit}), then: sudo systemctl restart {unit}"
-        ));
+    if let Some(other) = manager::at_boot(desk.set_up) {
+        let drain = Step::SwapOff { path: area.path.clone(), priority: Some(area.priority) };
+        return manager::replaced(other, || fresh::steps(desk, new, true), Some(drain));
     }
     let generator = &desk.set_up.generator;
     let has = |text: &str| edit::ini::sections(text).any(|section| section == name);

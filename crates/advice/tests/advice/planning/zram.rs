@@ -1,5 +1,5 @@
 use ramline_plan::{Decision, Goal, PlanLine, Topic};
-use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp};
+use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp, UnitLink};
 
 use super::{is_refused, line, planned, steps, systemd, why};
 use crate::cases::{Case, with_zram, without_swap};
@@ -52,12 +52,40 @@ fn zram_generator_gets_its_section_on_top_of_the_file_that_is_in_force() {
 #[test]
 fn another_manager_is_named_with_the_command_that_stops_it() {
     let mut set_up = systemd();
-    let link = "/etc/systemd/system/multi-user.target.wants/zramswap.service".to_owned();
-    let tools = Manager { name: "zram-tools".into(), unit: "zramswap.service".into(), enabled_by: vec![link] };
-    set_up.managers.push(tools.clone());
-    assert!(is_refused(&capacity(&without_swap(), &set_up), "sudo systemctl disable --now zramswap.service"));
-    set_up.managers = vec![Manager { enabled_by: vec![], ..tools }];
+    let other = Manager { name: "zramd".into(), unit: "zramd.service".into(), ..tools() };
+    set_up.managers.push(other);
+    assert!(is_refused(&capacity(&without_swap(), &set_up), "sudo systemctl disable --now zramd.service"));
+    let untold = vec![UnitLink { path: "/etc/x".into(), target: String::new() }];
+    set_up.managers = vec![Manager { enabled_by: untold, ..tools() }];
+    assert!(is_refused(&capacity(&without_swap(), &set_up), "systemctl disable"), "a link that could not be put back");
+    set_up.managers = vec![Manager { enabled_by: vec![], ..tools() }];
     assert_eq!(capacity(&without_swap(), &set_up).decision, Decision::Change, "installed and off is not in the way");
+}
+
+fn tools() -> Manager {
+    let link = UnitLink {
+        path: "/etc/systemd/system/multi-user.target.wants/zramswap.service".into(),
+        target: "/usr/lib/systemd/system/zramswap.service".into(),
+    };
+    Manager { name: "zram-tools".into(), unit: "zramswap.service".into(), enabled_by: vec![link] }
+}
+
+#[test]
+fn zram_tools_are_switched_off_and_their_device_is_drained_into_a_second_one() {
+    let mut set_up = systemd();
+    set_up.managers.push(tools());
+    let taken = planned(&with_zram(), &set_up, &[Topic::Zram], Goal::Capacity).lines[0].clone();
+    assert_eq!(taken.decision, Decision::Change, "{taken:?}");
+    let done = steps(&taken);
+    let disable = "disable zramswap.service (unlink /etc/systemd/system/multi-user.target.wants/zramswap.service)";
+    assert_eq!(done[..2], ["reload units of systemd", disable]);
+    assert_eq!(
+        done[done.len() - 4..],
+        ["start ramline-zram1.service", "swapoff /dev/zram0", "stop zramswap.service", "reset zram0"]
+    );
+    let off = capacity(&without_swap(), &set_up);
+    assert_eq!(steps(&off)[1], disable);
+    assert!(steps(&off).ends_with(&["stop zramswap.service".into(), "reset zram0".into()]), "{off:?}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! `ramline tune apply`: a plan is made, shown, agreed to, applied and read back; and undone by itself when it does harm or is not kept.
 
-use ramline_act::standing::{Guard, Request, Transaction};
+use ramline_act::StateDir;
+use ramline_act::standing::{Guard, Request, Standing, Transaction};
 use ramline_kernel::{service, stdio};
-use ramline_plan::Plan;
+use ramline_plan::{Plan, Revert};
 
 use super::changes::refuse_half_done;
 use super::unit;
@@ -32,11 +33,14 @@ pub struct How {
 pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
     let mut steps = plan.steps();
     let unchecked = unit::boot_check(plan, &Root::live()).map(|check| steps.extend(check)).err();
+    let revert = lasting_revert(plan, how)?;
     if how.dry_run {
         if let Some(why) = &unchecked {
             stdio::tell(&format!("It would not be checked at each boot: {why}"));
         }
-        output::text(&steps.iter().map(|step| step.line() + "\n").collect::<String>())?;
+        let number = StateDir::open_existing(&state::path()?)?.map_or(Ok(1), |state| Standing::of(&state).next())?;
+        let (first, last) = around(revert.as_ref(), number);
+        output::text(&first.iter().chain(&steps).chain(&last).map(|step| step.line() + "\n").collect::<String>())?;
         return Ok(exit::DONE);
     }
     if let Some(obstacle) = plan.obstacles.first() {
@@ -63,19 +67,21 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
         command: std::env::args().collect::<Vec<_>>().join(" "),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         steps,
+        revert: revert.clone(),
     };
     let guard = Guard::begin(&root);
     let transaction = Transaction::new(&lock, &root, state::crash_after());
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
     // Before the watching, which may end with this process; it begins to count when that is over, for an undo needs the lock.
-    let timed = how.revert_after.map_or(Ok(()), |after| timer(number, how.guard.saturating_add(after)));
+    let passing = how.revert_after.filter(|_| revert.is_none());
+    let timed = passing.map_or(Ok(()), |after| timer(number, how.guard.saturating_add(after)));
     let harm = match timed {
         Err(error) => Some(format!("its timer could not be set: {error:#}")),
         Ok(()) => guard.watch(&root, how.guard),
     };
     if let Some(harm) = harm {
-        let (changes, _) = ramline_act::standing::Standing::of(lock.state()).list()?;
+        let (changes, _) = Standing::of(lock.state()).list()?;
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }
@@ -85,8 +91,9 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
     }
     if let Some(after) = how.revert_after {
         stdio::tell(&format!(
-            "Change {number} is undone in {} s unless it is kept: ramline tune keep {number}",
-            after.as_secs()
+            "Change {number} is undone in {} s{} unless it is kept: ramline tune keep {number}",
+            after.as_secs(),
+            if revert.is_some() { ", or as long after the next boot," } else { "" }
         ));
     }
     if let Some(why) = unchecked {
@@ -96,7 +103,25 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
     Ok(exit::DONE)
 }
 
-/// Runs the undo later, whatever becomes of this process and its terminal.
+/// The units that undo it in any boot; `None` where nothing of it outlives this one, and without systemd.
+fn lasting_revert(plan: &Plan, how: &How) -> Result<Option<Revert>> {
+    let after = how.revert_after.filter(|_| !plan.runtime_only && service::has_systemd(&Root::live()));
+    let of = |after: Duration| {
+        Ok(Revert {
+            // It is started before the watching, and an undo needs the lock of whoever watches.
+            after: how.guard.saturating_add(after),
+            exe: process::own_exe()?.display().to_string(),
+            state_dir: std::path::absolute(state::path()?)?.display().to_string(),
+        })
+    };
+    after.map(of).transpose()
+}
+
+fn around(revert: Option<&Revert>, number: u64) -> (Vec<ramline_plan::Step>, Vec<ramline_plan::Step>) {
+    revert.map_or_else(Default::default, |revert| (revert.before(number), revert.behind(number)))
+}
+
+/// Runs the undo later in this boot, whatever becomes of this process and its terminal.
 fn timer(number: u64, after: Duration) -> Result<()> {
     let (exe, number, seconds) =
         (process::own_exe()?.display().to_string(), number.to_string(), after.as_secs().max(1).to_string());

@@ -94,6 +94,8 @@ fn report(root: &Root, change: &StandingChange, boot: &str) -> ChangeReport {
         .steps
         .iter()
         .zip(states(root, change))
+        // Of a kept change the timer is gone, as it should be.
+        .filter(|(held, _)| !(held.until_kept && change.confirmed))
         .map(|(held, state)| {
             let (stands, now) = match state {
                 _ if held.was_so => (StepStands::WasSo, None),
@@ -279,7 +281,7 @@ impl Keep {
         let root = Root::live();
         let change = meant(self.number, "keep", |change| change.phase == ChangePhase::InForce)?;
         let lock = state::lock(&root)?;
-        Transaction::new(&lock, &root, None).confirm(&change)?;
+        Transaction::new(&lock, &root, state::crash_after()).confirm(&change, &mut |line| stdio::tell(line))?;
         stdio::tell(&format!("Change {} is kept.", change.head.number));
         Ok(exit::DONE)
     }

@@ -1,7 +1,7 @@
 //! Who else makes swap or sets knobs: zram-tools, systemd-swap, rpi-swap and their like, tuned, rules of udev.
 
 use ramline_snapshot::configured::{Configured, Setting};
-use ramline_snapshot::setup::{Manager, SetUp};
+use ramline_snapshot::setup::{Manager, SetUp, UnitLink};
 
 use super::super::reader::Reader;
 
@@ -44,10 +44,16 @@ pub fn read(reader: &Reader<'_>, out: &mut SetUp) {
 }
 
 fn manager(reader: &Reader<'_>, name: &str, unit: &str) -> Option<Manager> {
-    let linked = |path: &String| std::fs::symlink_metadata(reader.root.path(path)).is_ok();
+    let link = |path: String| {
+        let at = reader.root.path(&path);
+        std::fs::symlink_metadata(&at).ok()?;
+        // A tree that was captured may have files in the place of links.
+        let target = std::fs::read_link(at).map(|target| target.display().to_string()).unwrap_or_default();
+        Some(UnitLink { path, target })
+    };
     UNITS.iter().find(|dir| reader.exists(format!("{dir}/{unit}")))?;
     let links = UNITS[..2].iter().flat_map(|dir| WANTS.map(|wants| format!("{dir}/{wants}/{unit}")));
-    Some(Manager { name: name.to_owned(), unit: unit.to_owned(), enabled_by: links.filter(linked).collect() })
+    Some(Manager { name: name.to_owned(), unit: unit.to_owned(), enabled_by: links.filter_map(link).collect() })
 }
 
 /// What a profile and those it includes say in `[sysctl]`; those included come first.

@@ -42,7 +42,7 @@ fn managers_are_seen_with_the_links_that_switch_them_on() {
     ]);
     let manager = &seen.managers[0];
     assert_eq!((manager.name.as_str(), manager.unit.as_str()), ("zram-tools", "zramswap.service"));
-    assert_eq!(manager.enabled_by, ["/etc/systemd/system/multi-user.target.wants/zramswap.service"]);
+    assert_eq!(manager.enabled_by[0].path, "/etc/systemd/system/multi-user.target.wants/zramswap.service");
     let set: Vec<_> = seen.others_of("vm.swappiness").map(|s| (s.value.as_str(), s.line)).collect();
     assert_eq!(set, [("150", 2)]);
     assert_eq!(seen.zram_lines.len(), 2, "{:?}", seen.zram_lines);
