@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "oom",
     check,
     cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed",
+    tune: Tune::No("thresholds of earlyoom and systemd-oomd are set where their service is"),
 };
 
 /// systemd-oomd ends, by its swap rule, only groups with more than this share of all swap (src/oom/oomd-manager.c).

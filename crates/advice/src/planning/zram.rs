@@ -5,6 +5,8 @@
 
 mod fresh;
 mod live;
+mod pages;
+mod zswap;
 
 use ramline_plan::{PlanLine, Step};
 use ramline_units::Ratio;
@@ -20,6 +22,8 @@ const UNIT: u64 = 16 << 20;
 pub(super) fn plan(desk: &mut Desk<'_>) {
     let line = line(desk);
     desk.lines.extend(line);
+    let zswap = zswap::line(desk);
+    desk.lines.extend(zswap);
 }
 
 fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {

@@ -1,6 +1,6 @@
 //! `ramline measure`: what things cost on this machine.
 
-mod pages;
+pub mod pages;
 mod tiers;
 
 use crate::prelude::*;

@@ -59,7 +59,7 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
         version: env!("CARGO_PKG_VERSION").to_owned(),
         steps,
     };
-    let guard = Guard::begin(&root);
+    let guard = Guard::begin(&root, &request.steps);
     let transaction = Transaction::new(&lock, &root, state::crash_after());
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
