@@ -8,7 +8,7 @@ pub(crate) mod dirty_limits_in_seconds;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
-mod killer_cannot_trigger;
+pub(crate) mod killer_cannot_trigger;
 mod leaked_tmpfs_files;
 mod needs;
 mod no_swap_and_refaults;

@@ -8,6 +8,7 @@
 mod ask;
 mod desk;
 mod found;
+mod killers;
 mod line;
 mod need;
 mod own;
@@ -43,6 +44,8 @@ pub fn wanted(ask: &Ask) -> Wanted {
         settings: true,
         lru_gen: true,
         configured: true,
+        killers: true,
+        groups: true,
         dirs,
         ..Wanted::NOTHING
     }
@@ -64,7 +67,10 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
         match topic {
             Topic::Zram => zram::plan(&mut desk),
             Topic::Vm => vm::plan(&mut desk),
-            Topic::Swap => swap::plan(&mut desk),
+            Topic::Swap => {
+                swap::plan(&mut desk);
+                killers::plan(&mut desk);
+            }
             Topic::Tmp => tmp::plan(&mut desk),
         }
         if !topics.contains(&topic) {

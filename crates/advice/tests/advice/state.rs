@@ -122,9 +122,12 @@ fn inside_a_container_the_finding_stays_and_its_commands_do_not() {
 
 #[test]
 fn a_hostile_name_of_a_swap_area_is_one_quoted_word_of_the_command() {
-    let case = with_zram().swaps("/dev/vda2 partition 522236 4096 -2\n/dev/zram0;\\040reboot partition 118812 0 -3\n");
-    let change = case.finding("swap-outranked").unwrap().change.unwrap();
-    assert_eq!(change.commands[0], "swapoff '/dev/zram0; reboot'");
+    let case = without_swap()
+        .swaps("/dev/sda2 partition 522236 4096 -2\n/dev/sdb;\\040reboot partition 118812 0 -3\n")
+        .tier("swap:/dev/sda2", 9000)
+        .tier("swap:/dev/sdb; reboot", 80);
+    let found = case.finding("swap-outranked").unwrap();
+    assert_eq!((found.change.unwrap().commands[0].as_str(), found.tune), ("swapoff '/dev/sdb; reboot'", None));
 }
 
 #[test]

@@ -68,7 +68,9 @@ fn subject(text: &str) -> Result<Subject, String> {
         return Ok(Subject::Topic(topic));
     }
     planned_finding(text).map(|rule| Subject::Finding(rule.id)).map_err(|error| match error {
-        NotPlanned::Unknown(_) => format!("topics are swap, zram, vm, tmp; {error} (ramline checkup names those found here)"),
+        NotPlanned::Unknown(_) => {
+            format!("topics are swap, zram, vm, tmp; {error} (ramline checkup names those found here)")
+        }
         NotPlanned::NoPlan { .. } => error.to_string(),
     })
 }

@@ -72,8 +72,7 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> 
     };
     let mut why = vec![reason(chosen, SOURCE)];
     let read = one.single().map(|read| read.latency).filter(|_| !usable.host.unoptimised);
-    let read =
-        read.map(|read| format!(", and is read back in {} (99 %: {})", nanos_of(read.mean_ns), read.p99_ns));
+    let read = read.map(|read| format!(", and is read back in {} (99 %: {})", nanos_of(read.mean_ns), read.p99_ns));
     if let Some(ratio) = &row.in_ram {
         why.push(reason(
             format!("a page takes 1/{} of its room in RAM{}", ranged(ratio), read.unwrap_or_default()),

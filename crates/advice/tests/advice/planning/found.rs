@@ -1,10 +1,12 @@
 use ramline_advice::planning::{Ask, plan};
 use ramline_advice::{NotPlanned, RULES, Tune, findings_on, planned_finding};
 use ramline_plan::{Decision, Plan};
+use ramline_snapshot::Seen;
+use ramline_snapshot::killers::{Killers, Oomd};
 use ramline_snapshot::setup::{Etc, SetUp};
 
 use super::{is_refused, systemd, why};
-use crate::cases::{Case, fires, with_zram};
+use crate::cases::{Case, fires, with_zram, without_swap};
 
 fn planned(case: &Case, set_up: &SetUp, id: &str) -> Plan {
     let ask = Ask { findings: vec![id.to_owned()], ..Ask::default() };
@@ -24,10 +26,13 @@ fn each_finding_is_planned_by_its_name_or_says_why_not() {
             }
             Tune::Settings(_) | Tune::Lines(_) => {
                 let command = format!("sudo ramline tune apply {}", rule.id);
-                assert_eq!(found.tune.as_deref(), Some(command.as_str()));
-                assert_eq!(found.change.as_ref().unwrap().commands, [command]);
                 let plan = planned(&case, &systemd(), rule.id);
                 let tried = |decision: &Decision| matches!(decision, Decision::Change | Decision::Refused(_));
+                // What is found of earlyoom is refused with the line to write: its file is no file of systemd's kind.
+                if rule.id != "killer-cannot-trigger" {
+                    assert_eq!(found.tune.as_deref(), Some(command.as_str()));
+                    assert_eq!(found.change.as_ref().unwrap().commands, [command]);
+                }
                 assert!(plan.lines.iter().any(|line| tried(&line.decision)), "{}: {plan:#?}", rule.id);
             }
         }
@@ -92,4 +97,27 @@ fn a_wrong_name_gets_those_that_are_near() {
     assert_eq!(near("swappiness"), ["swappiness-against-costs"]);
     assert_eq!(near("zram-and-zswop"), ["zram-and-zswap"]);
     assert!(near("qqqqqqqq").is_empty());
+}
+
+#[test]
+fn a_killer_that_cannot_trigger_is_given_a_file_of_systemd_and_earlyoom_keeps_its_own() {
+    let id = "killer-cannot-trigger";
+    let early = planned(&fires(id), &systemd(), id);
+    assert!(is_refused(&early.lines[0], "EARLYOOM_ARGS=\"-m 10 -s 100\""), "{early:#?}");
+    let mut case = without_swap();
+    let oomd = Oomd { watched: Some(vec![]), source: "/etc/systemd/oomd.conf".into(), ..Oomd::default() };
+    case.now.killers = Seen::of(Killers { earlyoom: None, oomd: Some(oomd) });
+    let plan = planned(&case, &systemd(), id);
+    let [line] = plan.lines.as_slice() else { panic!("{plan:#?}") };
+    assert_eq!(
+        super::steps(line),
+        [
+            "reload units of systemd",
+            "create /etc/systemd/system/user@.service.d/",
+            "create /etc/systemd/system/user@.service.d/90-ramline-oomd.conf",
+            "reload units of systemd"
+        ]
+    );
+    assert!(line.effect.contains("60 % of 30"), "{}", line.effect);
+    assert!(case.finding(id).unwrap().tune.is_some());
 }
