@@ -177,6 +177,10 @@ pub struct PressureModel {
     /// Why `memory` is `None`.
     #[serde(default)]
     pub memory_gap: Option<PsiGap>,
+    /// Processes the kernel killed for want of memory since boot (`oom_kill` of /proc/vmstat), in groups at their limits and on the whole
+    /// machine; `None` before Linux 4.13.
+    #[serde(default)]
+    pub kills_since_boot: Option<u64>,
 }
 
 /// Why there are no stall times of memory.
@@ -223,6 +227,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
         memory,
         rates,
         memory_gap: PsiGap::of(snapshot),
+        kills_since_boot: snapshot.vmstat.data().and_then(|vmstat| vmstat.oom_kill),
     }
 }
 

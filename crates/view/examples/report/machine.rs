@@ -2,7 +2,7 @@
 
 use ramline_model::SignedBytes;
 use ramline_model::ledger::Term;
-use ramline_model::pressure::{PressureModel, PressureState, Psi, Rates};
+use ramline_model::pressure::{self, PressureModel, PressureState, Psi, Rates};
 use ramline_model::swap::{Area, AreaKind, Flow, SwapState, SwapVerdict};
 use ramline_model::tmpfs::{Fit, Margin, Model, PushedOut, TmpfsMount, TmpfsState};
 use ramline_model::zram::{self, Device, Rung, Step, ZramState};
@@ -102,7 +102,7 @@ pub fn pressure() -> PressureModel {
         }),
         span: Some(Nanos(10_000_000_000)),
         state: PressureState::Refaulting,
-        memory_gap: None,
+        ..pressure::of(&Snapshot::default(), None)
     }
 }
 

@@ -41,6 +41,26 @@ fn without_swap_swappiness_has_no_effect_and_nothing_reaches_a_swap_area() {
 const WIDE: Style = Style { colour: false, width: 300 };
 
 #[test]
+fn kills_since_boot_are_said_where_there_were_any() {
+    let killed = |n| {
+        let mut seen = machine(1);
+        let vmstat = Vmstat { oom_kill: n, ..seen.vmstat.data().cloned().unwrap_or_default() };
+        seen.vmstat = Seen::of(vmstat);
+        let shown = ShowPressure::new(&seen, None);
+        (shown.pressure.as_ref().unwrap().kills_since_boot, shown.text(&WIDE))
+    };
+    let (number, text) = killed(Some(3));
+    assert_eq!(number, Some(3));
+    assert!(text.contains("The kernel killed 3 processes for want of memory since boot: journalctl"), "{text}");
+    assert!(killed(Some(1)).1.contains("killed 1 process for"));
+    for none in [Some(0), None] {
+        let (number, text) = killed(none);
+        assert_eq!(number, none);
+        assert!(!text.contains("since boot:"), "{text}");
+    }
+}
+
+#[test]
 fn all_tasks_waiting_for_the_cpu_is_not_defined_and_psi_that_was_not_seen_is_not_off() {
     let text = ShowPressure::new(&without_swap(), None).text(&WIDE);
     assert!(!text.lines().any(|l| l.starts_with("cpu") && l.contains("all tasks")), "{text}");
