@@ -10,8 +10,10 @@ mod desk;
 mod found;
 mod killers;
 mod line;
+mod named;
 mod need;
 mod own;
+mod settled;
 mod swap;
 mod tmp;
 mod vm;
@@ -24,6 +26,8 @@ use ramline_snapshot::{Snapshot, Wanted};
 use crate::Inputs;
 pub use ask::Ask;
 use desk::Desk;
+pub use named::{NotPlanned, planned_finding};
+pub use settled::findings_on;
 
 /// The sections a plan looks at.
 #[must_use]

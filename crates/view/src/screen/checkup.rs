@@ -220,6 +220,15 @@ mod tests {
     use crate::screen::findings::tests::sample;
     use ramline_units::{Bytes, Nanos};
 
+    #[test]
+    fn of_several_findings_one_command_is_made_and_those_for_this_boot_alone_stand_apart() {
+        let all =
+            ["sudo ramline tune apply a", "sudo ramline tune apply b --runtime-only", "sudo ramline tune apply c"];
+        assert_eq!(tune_command(&all).as_deref(), Some("sudo ramline tune apply a c"));
+        assert_eq!(tune_command(&all[1..2]).as_deref(), Some("sudo ramline tune apply b --runtime-only"));
+        assert_eq!(tune_command(&[]), None);
+    }
+
     fn report(findings: usize) -> CheckupReport {
         let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };
         CheckupReport {
