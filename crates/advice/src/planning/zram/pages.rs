@@ -65,27 +65,24 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> 
     let of = format!("on {} pages of {}", profile.sampling.taken, scope(profile));
     let chosen = match (level, leads) {
         (Some(won), _) => {
-            format!("{name} is this kernel's choice, and {} is not better apart from it {of}", won.algorithm)
+            format!("{name} is this kernel's choice, and {} cannot be told apart from it {of}", won.algorithm)
         }
         (None, Some(_)) => format!("{name} has {what} {of}"),
         (None, None) => format!("{name} is this kernel's choice; the profile is of a build whose times mean nothing"),
     };
     let mut why = vec![reason(chosen, SOURCE)];
     let read = one.single().map(|read| read.latency).filter(|_| !usable.host.unoptimised);
-    let read = read.map(|read| format!(", and is read back in {} (99 %: {})", nanos_of(read.mean_ns), read.p99_ns));
+    let read = read.map(|read| format!(", and one is read back in {} (99 %: {})", nanos_of(read.mean_ns), read.p99_ns));
     if let Some(ratio) = &row.in_ram {
-        why.push(reason(
-            format!("a page takes 1/{} of its room in RAM{}", ranged(ratio), read.unwrap_or_default()),
-            SOURCE,
-        ));
+        why.push(reason(format!("in RAM they take {}{}", ranged(ratio), read.unwrap_or_default()), SOURCE));
     }
     Some(Chosen { algorithm: Some(name.to_owned()), ratio: row.in_ram, why })
 }
 
-/// `2.58 (2.55 to 2.60)`.
-pub(super) fn ranged(ratio: &Ranged) -> String {
+/// `1/2.58 (2.55 to 2.60) of their size`.
+fn ranged(ratio: &Ranged) -> String {
     let between = ratio.interval.map(|interval| format!(" ({:.2} to {:.2})", interval.low, interval.high));
-    format!("{:.2}{}", ratio.value, between.unwrap_or_default())
+    format!("1/{:.2}{} of their size", ratio.value, between.unwrap_or_default())
 }
 
 fn scope(profile: &PageProfile) -> &str {
