@@ -36,7 +36,10 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> 
         all => all.contains(&name_of(one)),
     };
     let mut usable = profile.clone();
-    usable.algorithms.retain(|one| is_here(one) && !name_of(one).contains(':'));
+    // A file from outside may say anything of its pages; those of another size say nothing here.
+    let page = snapshot.machine.page_size.0;
+    usable.algorithms.retain(|one| is_here(one) && !name_of(one).contains(':') && one.lengths.page == page);
+    usable.host.page = page;
     let by = if usable.algorithms.iter().any(|one| one.by == By::Kernel) { By::Kernel } else { By::Library };
     usable.algorithms.retain(|one| one.by == by);
     let judged = Judged::of(&usable);
