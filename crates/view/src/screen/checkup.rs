@@ -201,7 +201,8 @@ fn tune_command(commands: &[&str]) -> Option<String> {
     };
     let same = commands.iter().skip(1).filter(|command| command.ends_with(ONLY_NOW) == (end == ONLY_NOW));
     let more = same.filter_map(|command| command.strip_suffix(end)?.strip_prefix("sudo ramline tune apply "));
-    Some(more.fold(start.to_owned(), |all, id| format!("{all} {id}")) + end)
+    let words: Vec<&str> = std::iter::once(start).chain(more).collect();
+    Some(format!("{}{end}", words.join(" ")))
 }
 
 const ONLY_NOW: &str = " --runtime-only";
