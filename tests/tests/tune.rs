@@ -60,8 +60,61 @@ fn a_topic_or_a_goal_that_is_none_is_refused_with_those_there_are() {
     let topic = ramline(&["tune", "plan", "zswap"]);
     assert_eq!(topic.code, 2);
     assert!(topic.stderr.contains("swap, zram, vm, tmp"), "{}", topic.stderr);
+    assert!(topic.stderr.contains("near it: zram-and-zswap"), "{}", topic.stderr);
+    let unplanned = ramline(&["tune", "plan", "other-evictor"]);
+    assert!(unplanned.code == 2 && unplanned.stderr.contains("tune has no plan for other-evictor: it belongs to"));
     let goal = ramline(&["tune", "plan", "--goal", "speed"]);
     assert!(goal.code == 2 && goal.stderr.contains("flash-wear"), "{}", goal.stderr);
     let span = ramline(&["tune", "plan", "--for", "2s", "--root", &tree("healthy/debian-13").display().to_string()]);
     assert!(span.code == 2 && span.stderr.contains("a capture is one moment"), "{}", span.stderr);
+}
+
+/// What an apply would do on such a machine, in order.
+fn dry(tree: &Tree, words: &[&str]) -> Vec<String> {
+    let done = ramline(&[&["tune", "apply"], words, &["--dry-run", "--root", tree.path()]].concat());
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{words:?}");
+    done.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_dry_run_lists_the_steps_of_each_kind_of_plan_in_their_order() {
+    assert_eq!(
+        dry(&outranked(), &["swap-outranked"]),
+        [
+            "reload units of systemd",
+            "replace /etc/systemd/zram-generator.conf",
+            "reload units of systemd",
+            "size zram1: 116.0 MiB, zstd",
+            "mkswap /dev/zram1",
+            "swapon /dev/zram1 at priority 100",
+            "swapoff /dev/zram0",
+        ]
+    );
+    assert_eq!(
+        dry(&outranked(), &["--set", "vm.swappiness=100", "--set", "vm.page-cluster=1"]),
+        [
+            "create /etc/sysctl.d/99-zz-ramline.conf",
+            "write /proc/sys/vm/swappiness: 60 -> 100",
+            "write /proc/sys/vm/page-cluster: 3 -> 1",
+        ]
+    );
+    let both = Tree::of("findings/zram-and-zswap/fires")
+        .file("/proc/1/comm", "systemd\n")
+        .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n");
+    assert_eq!(
+        dry(&both, &["zram-and-zswap"]),
+        ["create /etc/tmpfiles.d/ramline-zswap.conf", "write /sys/module/zswap/parameters/enabled: Y -> N"]
+    );
+    let refused = ramline(&["tune", "apply", "zram", "--root", outranked().path()]);
+    assert!(refused.code == 2 && refused.stderr.contains("not on a capture"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_checkup_ends_with_the_command_that_does_what_it_advises() {
+    let tree = Tree::of("findings/zram-and-zswap/fires")
+        .file("/proc/1/comm", "systemd\n")
+        .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n");
+    let seen = ramline(&["checkup", "--root", tree.path()]).stdout;
+    assert!(seen.trim_end().ends_with("try: sudo ramline tune apply zram-and-zswap"), "{seen}");
+    assert!(seen.contains("change: zswap: on -> off"), "{seen}");
 }

@@ -64,3 +64,40 @@ def guard(machine):
         note(f"undone {back - hurts:.1f} s after it begins to hurt")
     else:
         check("it hurts: a process was killed, or all tasks waited", seen.text("hurt.kills").strip(), bad[-1])
+
+
+def seconds_held(seen, step):
+    """From the end of the apply, as its record has it, to the end of the undo."""
+    held = change(seen, step, 1) or {}
+    note(f"{(held.get('changed_ms', 0) - held.get('applied_ms', 0)) / 1e3:.1f} s from its record to the end of its undo: {held.get('undone_why')}")
+    return held
+
+
+def swappiness(machine):
+    """Memory in use that a change of swappiness sends to a disk."""
+    seen = machine.debian("tune", DO="without_zram hurt_swappiness")
+    note(seen.text("worse.vmstat").replace("\n", "; "))
+    check("the apply ends as rolled back", seen.status("worse-apply") not in (0, None), seen.said("worse-apply"))
+    equal("the knob is as before", seen.text("worse-after.out").strip(), "1")
+    state(seen, "worse-status", 1, "undone")
+    seconds_held(seen, "worse-status")
+    samples = [tuple(float(word) for word in line.split()) for line in seen.text("worse.samples").splitlines() if len(line.split()) == 3]
+    bad = [sample for sample in samples if sample[2] == 200]
+    if check("the change was in force while it was looked at", bad, samples[-5:]):
+        back = next((at for at, _, value in samples if at > bad[-1][0]), bad[-1][0])
+        note(f"in force for {back - bad[0][0]:.1f} s; all tasks waited {(bad[-1][1] - bad[0][1]) / 1e6:.1f} s of it")
+        check("it is undone within 10 s", back - bad[0][0] <= SECONDS, back - bad[0][0])
+
+
+def limit(machine):
+    """A zram that may take 1 MiB of RAM, above a disk, and a load that has to be swapped out."""
+    seen = machine.debian("tune", DO="without_zram hurt_limit")
+    note(seen.text("limit.io"))
+    check("the apply ends as rolled back", seen.status("limit-apply") not in (0, None), seen.said("limit-apply"))
+    held = seconds_held(seen, "limit-status")
+    state(seen, "limit-status", 1, "undone")
+    check("because zram refused pages", "zram refused" in (held.get("undone_why") or ""), held.get("undone_why"))
+    check("it is off again", "zram" not in seen.text("limit-swaps.out"), seen.text("limit-swaps.out"))
+    equal("the file is as before", seen.text("limit.conf"), "[zram0]\nzram-resident-limit = 1\n")
+    seconds = (held.get("changed_ms", 0) - held.get("applied_ms", 0)) / 1e3
+    check("it is undone within 10 s", 0 < seconds <= SECONDS, seconds)

@@ -1,7 +1,5 @@
 //! The shape of a finding, of the rule that makes it, and of what a rule may look at.
 
-use std::fmt::Display;
-
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_snapshot::{Snapshot, Window};
 use schemars::JsonSchema;
@@ -94,6 +92,9 @@ pub struct Finding {
     pub change: Option<Change>,
     /// The `explain` topic that tells the mechanism.
     pub explain: String,
+    /// The command that does what the finding advises: `sudo ramline tune apply swap-outranked`; `None` where tune has no plan for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<String>,
     /// Docs page, relative to the project: `docs/findings/swap-outranked.md`.
     pub docs: String,
 }
@@ -109,7 +110,62 @@ pub struct Rule {
     pub explain: &'static str,
     /// What happens if its advice is wrong, where a finding says nothing else.
     pub cost_if_wrong: &'static str,
+    /// What `tune` can do about it.
+    pub tune: Tune,
     pub(crate) check: fn(&Inputs<'_>) -> Option<Draft>,
+}
+
+/// What `ramline tune plan ID` plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tune {
+    /// These settings, to the values the finding names.
+    Settings(&'static [&'static str]),
+    /// The lines of these topics whose setting's name begins so.
+    Lines(&'static [(ramline_plan::Topic, &'static str)]),
+    /// Nothing; why.
+    No(&'static str),
+}
+
+/// How what a finding advises is done.
+#[derive(Debug, Default)]
+pub(crate) enum Way {
+    /// By its own commands, or not at all.
+    #[default]
+    Own,
+    /// These settings become these values.
+    Settings(Vec<Setting<'static>>),
+    /// By what is planned of the rule's topics; what that is, in a few words.
+    Lines(&'static str),
+}
+
+impl Way {
+    /// One setting below `vm.`.
+    pub(crate) fn one(name: &'static str, now: impl TryInto<i64>, then: impl TryInto<i64>) -> Way {
+        let both = now.try_into().ok().zip(then.try_into().ok());
+        both.map_or(Way::Own, |(now, then)| Way::Settings(vec![Setting { name, now, then, instead: None }]))
+    }
+}
+
+/// A knob below `/proc/sys/vm` that is set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// `swappiness`.
+    pub name: &'a str,
+    pub now: i64,
+    pub then: i64,
+    /// Another that becomes 0 when this one is set, and its value now: `dirty_ratio` of `dirty_bytes`.
+    pub instead: Option<(&'a str, i64)>,
+}
+
+impl Setting<'_> {
+    fn words(&self) -> String {
+        match self.instead {
+            Some((other, held)) if self.now == 0 => {
+                format!("vm.{}: 0 ({other} {held}) -> {}", self.name, self.then)
+            }
+            _ => format!("vm.{}: {} -> {}", self.name, self.now, self.then),
+        }
+    }
 }
 
 /// A finding without what its rule already says.
@@ -125,13 +181,21 @@ pub(crate) struct Draft {
     /// Where it is not what the rule says.
     pub(crate) cost_if_wrong: Option<String>,
     pub(crate) change: Option<Change>,
+    /// Where a plan does it.
+    pub(crate) way: Way,
 }
 
 impl Rule {
     /// What it finds; `None` when there is nothing to say or not enough was seen.
     pub fn finding(&self, inputs: &Inputs<'_>) -> Option<Finding> {
-        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change } =
+        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change, way } =
             (self.check)(inputs)?;
+        let what = match way {
+            Way::Own => None,
+            Way::Settings(all) => Some(all.iter().map(Setting::words).collect::<Vec<_>>().join(", ")),
+            Way::Lines(what) => Some(what.to_owned()),
+        };
+        let tune = what.is_some().then(|| format!("sudo ramline tune apply {}", self.id));
         Some(Finding {
             id: self.id.to_owned(),
             title,
@@ -142,12 +206,16 @@ impl Rule {
             confidence,
             already,
             cost_if_wrong: cost_if_wrong.unwrap_or_else(|| self.cost_if_wrong.to_owned()),
-            change,
+            change: what.zip(tune.clone()).map(|(what, tune)| Change::by(what, [tune], [UNDO.to_owned()])).or(change),
+            tune,
             explain: self.explain.to_owned(),
             docs: format!("docs/findings/{}.md", self.id),
         })
     }
 }
+
+/// What takes back a change of tune.
+const UNDO: &str = "sudo ramline tune undo";
 
 impl Change {
     /// These commands, and those that undo it.
@@ -157,10 +225,5 @@ impl Change {
         undo: [String; M],
     ) -> Change {
         Change { what: what.into(), commands: commands.into(), undo: undo.into() }
-    }
-
-    /// Another value of a setting of vm.
-    pub(crate) fn sysctl(what: impl Into<String>, name: &str, new: impl Display, old: impl Display) -> Change {
-        Change::by(what, [format!("sysctl -w vm.{name}={new}")], [format!("sysctl -w vm.{name}={old}")])
     }
 }

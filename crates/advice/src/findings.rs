@@ -8,7 +8,7 @@ pub(crate) mod dirty_limits_in_seconds;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
-mod killer_cannot_trigger;
+pub(crate) mod killer_cannot_trigger;
 mod leaked_tmpfs_files;
 mod needs;
 mod no_swap_and_refaults;
@@ -85,7 +85,7 @@ pub(crate) fn group_at_its_limit(inputs: &Inputs<'_>) -> Option<Finding> {
 
 /// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.
 fn not_from_here(finding: &mut Finding, container: &str) {
-    finding.change = None;
+    (finding.change, finding.tune) = (None, None);
     let value = format!("this is a container ({container}); settings of memory and swap belong to its host");
     finding.evidence.push(text::evidence("no change offered", value, "container marker"));
 }

@@ -27,6 +27,7 @@ mod prelude;
 mod text;
 
 pub use explain::{Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named};
-pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Tune, Weight};
 pub use findings::{NotLooked, RULES, findings, not_looked};
 pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};
+pub use planning::{NotPlanned, findings_on, planned_finding};

@@ -7,10 +7,14 @@
 
 mod ask;
 mod desk;
+mod found;
+mod killers;
 mod line;
 mod maintain;
+mod named;
 mod need;
 mod own;
+mod settled;
 mod swap;
 mod tmp;
 mod vm;
@@ -23,12 +27,14 @@ use ramline_snapshot::{Snapshot, Wanted};
 use crate::Inputs;
 pub use ask::Ask;
 use desk::Desk;
+pub use named::{NotPlanned, planned_finding};
+pub use settled::findings_on;
 
-/// The sections a plan of these topics looks at; of all where there are none.
+/// The sections a plan looks at.
 #[must_use]
-pub fn wanted(topics: &[Topic]) -> Wanted {
+pub fn wanted(ask: &Ask) -> Wanted {
     // What is in /tmp takes a walk.
-    let dirs = topics.is_empty() || topics.contains(&Topic::Tmp);
+    let dirs = ask.is_for_all() || ask.topics.contains(&Topic::Tmp);
     Wanted {
         meminfo: true,
         vmstat: true,
@@ -43,6 +49,8 @@ pub fn wanted(topics: &[Topic]) -> Wanted {
         settings: true,
         lru_gen: true,
         configured: true,
+        killers: true,
+        groups: true,
         dirs,
         ..Wanted::NOTHING
     }
@@ -54,21 +62,28 @@ const TOPICS: [Topic; 5] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp, Top
 /// Plans.
 #[must_use]
 pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
-    let topics: Vec<Topic> = TOPICS
-        .into_iter()
-        .filter(|topic| (ask.topics.is_empty() && ask.own.is_empty()) || ask.topics.contains(topic))
-        .collect();
+    let topics: Vec<Topic> =
+        TOPICS.into_iter().filter(|topic| ask.is_for_all() || ask.topics.contains(topic)).collect();
     let mut desk = Desk::new(inputs, set_up, ask);
     own::plan(&mut desk);
-    for topic in &topics {
+    let of_findings = found::topics(ask);
+    for topic in TOPICS.into_iter().filter(|topic| topics.contains(topic) || of_findings.contains(topic)) {
+        let before = desk.lines.len();
         match topic {
             Topic::Zram => zram::plan(&mut desk),
             Topic::Vm => vm::plan(&mut desk),
-            Topic::Swap => swap::plan(&mut desk),
+            Topic::Swap => {
+                swap::plan(&mut desk);
+                killers::plan(&mut desk);
+            }
             Topic::Tmp => tmp::plan(&mut desk),
             Topic::Maintain => maintain::plan(&mut desk),
         }
+        if !topics.contains(&topic) {
+            found::only(&mut desk, topic, before);
+        }
     }
+    found::settings(&mut desk);
     let lines = desk.lines;
     let changes = lines.iter().any(|line| line.decision == ramline_plan::Decision::Change);
     let obstacles = if changes { obstacles(inputs.snapshot, set_up, ask) } else { Vec::new() };

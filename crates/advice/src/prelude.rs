@@ -9,7 +9,7 @@ pub(crate) use ramline_snapshot::{Snapshot, Wanted, Window};
 pub(crate) use ramline_units::{Bytes, Limit, Nanos, Pages};
 
 pub(crate) use crate::explain::topic::{LIGHT, unseen};
-pub(crate) use crate::finding::Draft;
+pub(crate) use crate::finding::{Draft, Setting, Way};
 pub(crate) use crate::look::{self, Cost, Refaults};
 pub(crate) use crate::text::{AddEvidence, bytes_of, capital, evidence, list, lower, nanos_of, percent, rate, word};
-pub(crate) use crate::{Area, Change, Confidence, Evidence, Explanation, Inputs, Rule, Topic, Weight};
+pub(crate) use crate::{Area, Change, Confidence, Evidence, Explanation, Inputs, Rule, Topic, Tune, Weight};

@@ -172,6 +172,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         "tune apply",
         &[
             ("sudo ramline tune apply zram", "what the plan advises, after a question"),
+            ("sudo ramline tune apply swap-outranked", "what a finding of checkup advises"),
             ("sudo ramline tune apply --set vm.swappiness=100 --yes", "a value of your own, with the same undo"),
             ("sudo ramline tune apply vm --revert-after 10m", "taken back unless it is kept"),
         ],
@@ -200,6 +201,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("ramline tune plan vm --for 10", "rates over 10 s"),
             ("ramline tune plan zram swap --all", "each step, and the same as commands"),
+            ("ramline tune plan swap-outranked", "what a finding of checkup advises"),
             ("ramline tune plan --runtime-only --json", "for this boot alone, as data"),
         ],
     ),

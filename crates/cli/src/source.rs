@@ -1,6 +1,7 @@
 //! Where the data comes from: this machine, a captured tree (`--root`), or a file of `ramline snapshot`.
 
 use ramline_gather::gather_walking;
+use ramline_snapshot::setup::SetUp;
 
 use crate::prelude::*;
 
@@ -68,6 +69,17 @@ impl Source {
                 Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
             }
             None => Ok(gather_walking(&self.kernel_root()?, want, walking)),
+        }
+    }
+
+    /// How the system is configured; a file of a snapshot does not hold it.
+    ///
+    /// # Errors
+    /// `--root` names no directory.
+    pub fn set_up(&self) -> Result<SetUp> {
+        match self.file {
+            Some(_) => Ok(SetUp::default()),
+            None => Ok(ramline_gather::set_up(&self.kernel_root()?)),
         }
     }
 

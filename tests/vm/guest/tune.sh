@@ -228,6 +228,50 @@ hurt() {
     dmesg | grep -i -e 'killed process' >/out/hurt.kills
 }
 
+# sample KNOB FILE: a line every tenth of a second: time, all tasks waiting (microseconds since boot), the knob. It starts no process.
+sample() {
+    perl -e 'sub r { open(F, $_[0]) or die; local $/; my $text = <F>; close F; $text } $| = 1; while (1) { my ($up) = split / /, r("/proc/uptime"); my ($all) = r("/proc/pressure/memory") =~ /full.*total=(\d+)/; printf "%s %d %d\n", $up, $all, r($ARGV[0]); select undef, undef, undef, 0.1 }' "$1" >"$2" 2>/out/sampler
+}
+
+# touch MIB: memory that is all in use, a page at random after the other.
+touch_all() {
+    perl -e '$size = $ARGV[0] << 20; $x = pack("L*", map { rand(2**32) } 1 .. 1024) x ($size >> 12); while (1) { substr($x, 4096 * int(rand($size >> 12)), 1) = "a" for 1 .. 1000 }' "$1"
+}
+
+# Memory in use that stays in RAM because files leave first, and a change that swaps it out instead, to a disk.
+hurt_swappiness() {
+    echo 1 >/proc/sys/vm/swappiness
+    dd if=/dev/zero of=/var/stream bs=1M count=800 status=none
+    touch_all 500 &
+    local load=$!
+    while :; do cat /var/stream >/dev/null; done &
+    local stream=$!
+    sleep 20
+    sample /proc/sys/vm/swappiness /out/worse.samples &
+    local sampler=$!
+    step worse-apply ramline tune apply --set vm.swappiness=200 --runtime-only --yes --guard 60s --for 100ms
+    step worse-after cat /proc/sys/vm/swappiness
+    kill $load $stream $sampler
+    step worse-status ramline tune status --json
+    grep -E 'pswp|workingset_refault|oom_kill' /proc/vmstat >/out/worse.vmstat
+}
+
+# The generator's file limits what zram may take of RAM to 1 MiB: nearly every page it is given is refused.
+hurt_limit() {
+    printf '[zram0]\nzram-resident-limit = 1\n' >/etc/systemd/zram-generator.conf
+    local group=/sys/fs/cgroup/refused
+    mkdir $group && echo 200M >$group/memory.max
+    (echo $BASHPID >$group/cgroup.procs && touch_all 400) &
+    local load=$!
+    sleep 20
+    step limit-apply ramline tune apply zram --goal capacity --yes --guard 60s --for 100ms
+    cat /sys/block/zram*/io_stat >/out/limit.io 2>&1
+    step limit-swaps cat /proc/swaps
+    kill $load
+    step limit-status ramline tune status --json
+    cat /etc/systemd/zram-generator.conf >/out/limit.conf
+}
+
 for part in $DO; do
     $part
     echo "$part: done"

@@ -24,6 +24,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "dirty",
     check,
     cost_if_wrong: "a burst of writes larger than the new limit waits for the disk earlier; files that are rewritten or deleted soon are written after all",
+    tune: Tune::Settings(&["vm.dirty_bytes"]),
 };
 
 /// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where it is set lower, since that makes the
@@ -90,7 +91,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .flatten()
         .collect(),
         confidence: Confidence::Medium,
-        change: change(settings, advised),
+        way: limits(settings, advised).map_or(Way::Own, Way::Settings),
         ..Draft::default()
     })
 }
@@ -134,23 +135,20 @@ fn held_back(snapshot: &Snapshot) -> Option<bool> {
     Some(unwritten > Pages(limits / 2).bytes(snapshot.machine.page_size))
 }
 
-/// Setting the bytes puts the ratio to 0 and the other way round, so the undo restores whichever was in use.
-fn change(settings: &VmSettings, advised: Bytes) -> Option<Change> {
-    let old = |bytes: Option<i64>, ratio: Option<i64>, name: &str| match bytes.filter(|bytes| *bytes > 0) {
-        Some(bytes) => Some(format!("sysctl -w vm.{name}_bytes={bytes}")),
-        None => Some(format!("sysctl -w vm.{name}_ratio={}", ratio?)),
+/// The two settings; the lower one first: the kernel halves it where it would be above the other.
+pub(crate) fn limits(settings: &VmSettings, then: Bytes) -> Option<Vec<Setting<'static>>> {
+    let set = |name, now: Option<i64>, then: u64, other, held: Option<i64>| {
+        let then = i64::try_from(then).ok()?;
+        Some(Setting { name, now: now?, then, instead: Some((other, held?)) })
     };
-    Some(Change::by(
-        format!(
-            "limits unwritten data to what this disk writes in {ADVISED_S:.0} s, and begins at half of it, until the next boot"
-        ),
-        [
-            format!("sysctl -w vm.dirty_bytes={}", advised.0),
-            format!("sysctl -w vm.dirty_background_bytes={}", advised.0 / 2),
-        ],
-        [
-            old(settings.dirty_bytes, settings.dirty_ratio, "dirty")?,
-            old(settings.dirty_background_bytes, settings.dirty_background_ratio, "dirty_background")?,
-        ],
-    ))
+    Some(vec![
+        set(
+            "dirty_background_bytes",
+            settings.dirty_background_bytes,
+            then.0 / 2,
+            "dirty_background_ratio",
+            settings.dirty_background_ratio,
+        )?,
+        set("dirty_bytes", settings.dirty_bytes, then.0, "dirty_ratio", settings.dirty_ratio)?,
+    ])
 }

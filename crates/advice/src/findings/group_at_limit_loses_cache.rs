@@ -22,6 +22,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "cgroup-memory",
     check,
     cost_if_wrong: "what this group gets is missing elsewhere; a program that reads more than fits reads again at any limit",
+    tune: Tune::No("the limit of a group belongs to what made the group: its unit, or the program that watches it"),
 };
 
 /// At the limit reclaim frees a little more than was asked for: a group that is held there stands within some percent of it.

@@ -13,6 +13,9 @@ pub(super) const RULE: Rule = Rule {
     explain: "hugepages",
     check,
     cost_if_wrong: "a program that starts later and asks for them finds too few and falls back or does not start; getting them again may fail once memory is fragmented",
+    tune: Tune::No(
+        "who asked for the pool, and whether a program is still to come for it, only its administrator knows",
+    ),
 };
 
 /// One hundredth of RAM, and no less than this: a program that sizes its pool by the rule of thumb leaves some pages over.

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "kernel-memory",
     check,
     cost_if_wrong: "a burst that ends by itself looks the same over a short look; look for a minute: ramline show --for 60s",
+    tune: Tune::No("what grows has to be found first"),
 };
 
 /// A thousand new processes cost about 10 KiB each in slab, and as much again for files and mappings; a build or a test run with

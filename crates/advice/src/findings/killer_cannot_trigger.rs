@@ -11,12 +11,13 @@ use ramline_snapshot::killers::{EARLYOOM_PERCENT, Earlyoom, OOMD_SWAP_PERCENT, O
 
 use crate::prelude::*;
 
-pub(super) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: "killer-cannot-trigger",
     looks_for: "earlyoom or systemd-oomd with thresholds that cannot be reached here",
     explain: "oom",
     check,
     cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed",
+    tune: Tune::Lines(&[(ramline_plan::Topic::Swap, "systemd-oomd"), (ramline_plan::Topic::Swap, "earlyoom")]),
 };
 
 /// systemd-oomd ends, by its swap rule, only groups with more than this share of all swap (src/oom/oomd-manager.c).
@@ -33,8 +34,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .as_ref()
         .and_then(|seen| earlyoom(inputs.snapshot, seen))
         .or_else(|| killers.oomd.as_ref().and_then(|seen| oomd(inputs.snapshot, seen)))?;
-    let runs = if killers.earlyoom.is_some() { "earlyoom runs" } else { "systemd-oomd runs" };
-    Some(Draft { weight: Weight::Warning, already: vec![runs.to_owned()], ..why })
+    let (runs, way) = match killers.earlyoom {
+        Some(_) => ("earlyoom runs", Way::Own),
+        None => ("systemd-oomd runs", Way::Lines("systemd-oomd ends user sessions by pressure")),
+    };
+    Some(Draft { weight: Weight::Warning, already: vec![runs.to_owned()], way, ..why })
 }
 
 fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {

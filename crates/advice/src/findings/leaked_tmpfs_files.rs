@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "shmem",
     check,
     cost_if_wrong: "a file kept on purpose is lost: there is no copy of it; ask its owner first",
+    tune: Tune::No("a program holds them open, and has to be restarted"),
 };
 
 /// Less than both of these is not worth the reader's time.

@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "no-swap",
     check,
     cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM",
+    tune: Tune::Lines(&[(ramline_plan::Topic::Swap, "swap on disk"), (ramline_plan::Topic::Zram, "zram")]),
 };
 
 /// Share of the refaults that the kernel itself judged as working set (activated at once).
@@ -66,7 +67,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,
-        change: if in_a_group { None } else { change(inputs, total) },
+        way: if in_a_group { Way::Own } else { Way::Lines("compressed swap in RAM, a swap file, or both") },
         ..Draft::default()
     })
 }
@@ -106,36 +107,4 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes, total: Bytes) 
     let value = look::stall(inputs.snapshot).map(|stall| format!("{:.2} % of the last 10 s", stall.avg10));
     out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
     out
-}
-
-/// Half of RAM as zram where the kernel has it, a swap file otherwise.
-fn change(inputs: &Inputs<'_>, total: Bytes) -> Option<Change> {
-    let size = (total.0 / 2) >> 20;
-    let support = inputs.snapshot.zram.data().map(|zram| zram.support.clone()).unwrap_or_default();
-    if support.control || support.builtin == Some(true) || support.module_installed == Some(true) {
-        return Some(Change::by(
-            format!("adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"),
-            [
-                "modprobe zram".into(),
-                format!("dev=$(zramctl --find --size {size}MiB)"),
-                "mkswap \"$dev\"".into(),
-                "swapon -p 100 \"$dev\"".into(),
-            ], // The shell that undoes it may not be the one that did it. There was no swap: the zram area is the new one.
-            [
-                "dev=$(swapon --noheadings --raw --show=NAME | grep -m1 ^/dev/zram)".into(),
-                "swapoff \"$dev\"".into(),
-                "zramctl --reset \"$dev\"".into(),
-            ],
-        ));
-    }
-    Some(Change::by(
-        format!("adds a swap file of {size} MiB until the next boot (the docs page has the way that lasts)"),
-        [
-            format!("fallocate -l {size}MiB /swapfile"),
-            "chmod 600 /swapfile".into(),
-            "mkswap /swapfile".into(),
-            "swapon -p 10 /swapfile".into(),
-        ],
-        ["swapoff /swapfile".into(), "rm /swapfile".into()],
-    ))
 }

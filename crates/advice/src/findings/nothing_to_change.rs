@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "pressure",
     check,
     cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs",
+    tune: Tune::No("there is nothing to change"),
 };
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {

@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "evictors",
     check,
     cost_if_wrong: "where it was set up on purpose (to pack more onto a machine), stopping it gives that memory back to caches",
+    tune: Tune::No("it belongs to the program that started it"),
 };
 
 const RECLAIM: &str = "/sys/module/damon_reclaim/parameters/enabled";

@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "page-cluster",
     check,
     cost_if_wrong: "a load that reads its swapped memory in order faults more often; the disk then sees more, smaller reads",
+    tune: Tune::Settings(&["vm.page-cluster"]),
 };
 
 /// Fewer pages a second than this are no load: 100 pages of 4 KiB are 0.4 MiB/s, and at 10 us each 0.1 % of the time. Over the
@@ -72,21 +73,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .chain(ground)
         .collect(),
         confidence: if window.span >= LONG_LOOK { Confidence::Medium } else { Confidence::Low },
-        change: Some(Change::sysctl(
-            format!("reads at most {} a swap-in, until the next boot; look again under the same load", pages(then)),
-            "page-cluster",
-            then,
-            now,
-        )),
+        way: Way::one("page-cluster", now, then),
         ..Draft::default()
     })
-}
-
-fn pages(page_cluster: i64) -> String {
-    match 1_u64 << page_cluster.clamp(0, 31) {
-        1 => "one page".to_owned(),
-        many => format!("{many} pages"),
-    }
 }
 
 /// Pages read ahead per second, and the share of them that was used.

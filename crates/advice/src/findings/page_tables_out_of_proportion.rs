@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "hugepages",
     check,
     cost_if_wrong: "huge pages that are set aside and not used are lost to everything else (finding huge-pages-unused)",
+    tune: Tune::No("how programs map memory is theirs to change"),
 };
 
 /// Of RAM: the warning level of Oracle's memstate too.

@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "swap-in-use",
     check,
     cost_if_wrong: "a program that starts again after a pause takes its pages back once and is then quiet: look again",
+    tune: Tune::No("it is the memory of one program: its size or its limit"),
 };
 
 /// Share of the time spent waiting from which it is noticed.

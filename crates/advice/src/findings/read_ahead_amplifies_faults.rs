@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "read-ahead",
     check,
     cost_if_wrong: "long sequential reads of this device (backups) get slower",
+    tune: Tune::No("read-ahead of a disk is no topic of tune: a rule of udev keeps it"),
 };
 
 /// The kernel's default. Nothing is said about a device at or below four times it.

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "swap-order",
     check,
     cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room",
+    tune: Tune::Lines(&[(ramline_plan::Topic::Zram, "zram")]),
 };
 
 /// How much slower, by measured means, an area must be before two disks are told apart.
@@ -26,6 +27,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .filter(|(fast, slow)| fast.path != slow.path && fast.priority <= slow.priority)
         .find_map(|(fast, slow)| Some((fast, slow, slower(inputs, fast, slow)?)))?;
     let equal = fast.priority == slow.priority;
+    // Of two disks only their measured costs say which is slower, and no plan reorders them.
+    let planned = fast.zram().is_some() && slow.zram().is_none();
     let both = [fast, slow].map(|area| evidence(&area.path, look::area_words(area), "/proc/swaps"));
     Some(Draft {
         title: if equal {
@@ -38,7 +41,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         evidence: both.into_iter().chain(because).collect(),
         confidence,
         already: vec![format!("{} and {} are both in use as swap", fast.path, slow.path)],
-        change: change(fast, slow),
+        way: if planned { Way::Lines("zram comes before the disk, at every boot") } else { Way::Own },
+        change: if planned { None } else { change(fast, slow) },
         ..Draft::default()
     })
 }

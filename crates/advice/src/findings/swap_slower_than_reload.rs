@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "swappiness",
     check,
     cost_if_wrong: "too low a value drops program code and data files that are in use; watch workingset_refault_file",
+    tune: Tune::Settings(&["vm.swappiness"]),
 };
 
 /// Medians of a few hundred reads of one idle device differ by less.
@@ -54,6 +55,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         swap_in.evidence(&format!("a swap-in from {}", first.path)),
         reload.evidence("a random re-read of a file"),
         evidence("vm.swappiness", current.to_string(), "/proc/sys/vm/swappiness"),
+        evidence("implied", advised.to_string(), format!("200·r/(1+r) with r = {:.2}", 1.0 / times)),
     ];
     let flow = inputs.window.and_then(|w| Some((w.per_second(|s| s.vmstat.data()?.pswpin)?, w.span)));
     let flows = flow.is_some_and(|(per_second, _)| per_second >= 1.0);
@@ -71,15 +73,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         evidence: grounds,
         confidence,
         already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
-        change: Some(Change::sysctl(
-            format!(
-                "prefers dropping file pages to swapping, by the measured ratio: 200·r/(1+r) with r = {:.2}",
-                1.0 / times
-            ),
-            "swappiness",
-            advised,
-            current,
-        )),
+        way: Way::one("swappiness", current, advised),
         ..Draft::default()
     })
 }

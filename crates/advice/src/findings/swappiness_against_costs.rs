@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "swappiness",
     check,
     cost_if_wrong: "more re-reads of files that are in use, program code included; watch workingset_refault_file",
+    tune: Tune::Settings(&["vm.swappiness"]),
 };
 
 /// Factor between the cost ratio that swappiness stands for and the measured one, below which nothing is said: costs
@@ -74,12 +75,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         cost_if_wrong: (current < advised).then(|| {
             "more swap-ins of anonymous pages that are in use; watch pswpin and workingset_refault_anon".into()
         }),
-        change: Some(Change::sysctl(
-            "sets it until the next boot; to keep it: vm.swappiness in /etc/sysctl.d/90-swappiness.conf",
-            "swappiness",
-            advised,
-            current,
-        )),
+        way: Way::one("swappiness", current, advised),
         ..Draft::default()
     })
 }

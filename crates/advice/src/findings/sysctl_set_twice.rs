@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "swappiness",
     check,
     cost_if_wrong: "a service that sets the value on purpose (tuned, a cloud agent) sets it again",
+    tune: Tune::No("which of two files is right, only their administrator knows"),
 };
 
 /// Written to make something happen once, or a state of their own: what is read back says nothing about the file.

@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "tmpfs",
     check,
     cost_if_wrong: "old files may fill it: clearing them is better than more memory for them",
+    tune: Tune::No("what fills /tmp has to be looked at first; a mount in use takes another size by mount -o remount"),
 };
 
 /// On a disk it shares, /tmp is near its end only when so little is left in bytes as well.

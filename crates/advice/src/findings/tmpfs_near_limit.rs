@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "tmpfs",
     check,
     cost_if_wrong: "what fills it may be a leak: then a larger limit only moves the failure to memory itself; look what lies there first",
+    tune: Tune::No("a mount in use takes another size by mount -o remount, which is not a topic of tune"),
 };
 
 /// Share of bytes or inodes from which the next program fails to write.

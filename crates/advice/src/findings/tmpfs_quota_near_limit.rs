@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "tmpfs",
     check,
     cost_if_wrong: "what fills it may be a leak: a larger quota lets one user fill the file system for all; look what lies there first",
+    tune: Tune::No("quotas of users are given by setquota"),
 };
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {

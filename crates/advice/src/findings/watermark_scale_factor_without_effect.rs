@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "watermarks",
     check,
     cost_if_wrong: "none either way at this value",
+    tune: Tune::Settings(&["vm.watermark_scale_factor"]),
 };
 
 /// The kernel's default (mm/page_alloc.c).
@@ -44,16 +45,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
                 format!("{:.1}", scale.crossover),
                 "2500 · min_free_kbytes / managed memory",
             ),
+            evidence("the least value with an effect", least.to_string(), "if a wider gap was wanted"),
             evidence("vm.min_free_kbytes", scale.min_free.to_string(), "/proc/sys/vm/min_free_kbytes"),
             evidence("kswapd wakes below", low.to_string(), "/proc/zoneinfo low, all zones"),
         ],
         confidence: Confidence::High,
-        change: Some(Change::sysctl(
-            format!("back to the default; if a wider gap was wanted, {least} is the least value that makes one"),
-            "watermark_scale_factor",
-            DEFAULT,
-            scale.value,
-        )),
+        way: Way::one("watermark_scale_factor", scale.value, DEFAULT),
         ..Draft::default()
     })
 }

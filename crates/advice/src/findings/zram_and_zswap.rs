@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "zram-vs-zswap",
     check,
     cost_if_wrong: "pages in zswap's pool stay there until they are used; new ones go straight to zram, which has no write-back of cold pages by itself",
+    tune: Tune::Lines(&[(ramline_plan::Topic::Zram, "zswap")]),
 };
 
 const SWITCH: &str = "/sys/module/zswap/parameters/enabled";
@@ -46,15 +47,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         evidence: grounds,
         confidence: Confidence::High,
         already: vec![format!("compressed swap on {names}")],
-        change: Some(Change::by(
-            if disks.is_empty() {
-                "turns zswap off and leaves zram; to keep it: zswap.enabled=0 on the kernel command line"
-            } else {
-                "turns zswap off and leaves zram; with a disk area behind, zswap alone (zram off) is the other good choice"
-            },
-            [format!("echo N > {SWITCH}")],
-            [format!("echo Y > {SWITCH}")],
-        )),
+        way: Way::Lines(if disks.is_empty() {
+            "turns zswap off and leaves zram"
+        } else {
+            "turns zswap off and leaves zram; with a disk area behind, zswap alone (zram off) is the other good choice"
+        }),
         ..Draft::default()
     })
 }

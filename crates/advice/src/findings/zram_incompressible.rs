@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "zram-ratio",
     check,
     cost_if_wrong: "the content changes with the load: look again before changing the set-up",
+    tune: Tune::No("writing pages back is a pass, not a setting"),
 };
 
 /// Share of incompressible pages from which half the gain of typical content (2:1 to 3:1) is gone.

@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     explain: "zram-limit",
     check,
     cost_if_wrong: "",
+    tune: Tune::No("the limit belongs to what made the device: zram-resident-limit in zram-generator.conf"),
 };
 
 /// Share of the limit from which the next burst reaches it.

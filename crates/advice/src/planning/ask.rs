@@ -1,12 +1,15 @@
 //! What a plan is asked for.
 
+use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
 
 /// What is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
     /// What it is about; all where it is empty.
     pub topics: Vec<Topic>,
+    /// Findings whose advice is planned, by their ids, besides the topics named.
+    pub findings: Vec<String>,
     /// What it is for.
     pub goal: Goal,
     /// Nothing of it is to stay after a reboot.
@@ -17,4 +20,15 @@ pub struct Ask {
     pub program: Option<Result<String, String>>,
     /// Where a unit would keep its state, if not in the usual place.
     pub state: Option<String>,
+    /// What the pages of this machine compress to, for the algorithm and the size of a new zram.
+    pub pages: Option<PageProfile>,
+    /// What qualifies that profile: it is of another machine.
+    pub pages_of: Vec<String>,
+}
+
+impl Ask {
+    /// Nothing was named, so all of it is planned.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.topics.is_empty() && self.findings.is_empty() && self.own.is_empty()
+    }
 }

@@ -10,6 +10,7 @@ use ramline_snapshot::setup::SetUp;
 
 use super::ask::Ask;
 use crate::Inputs;
+pub(super) use crate::finding::Setting;
 
 /// Where settings of the kernel are kept. The last but few of the names that others give their files; what sorts behind it wins over it.
 pub(super) const SYSCTL: &str = "/etc/sysctl.d/99-zz-ramline.conf";
@@ -22,17 +23,6 @@ pub(super) struct Desk<'a> {
     pub ask: &'a Ask,
     pub lines: Vec<PlanLine>,
     texts: BTreeMap<String, (Option<String>, Option<String>)>,
-}
-
-/// A knob below `/proc/sys/vm` that is set.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Setting<'a> {
-    /// `swappiness`.
-    pub name: &'a str,
-    pub now: i64,
-    pub then: i64,
-    /// Another that becomes 0 when this one is set, and its value now: `dirty_ratio` of `dirty_bytes`.
-    pub instead: Option<(&'a str, i64)>,
 }
 
 impl<'a> Desk<'a> {

@@ -6,6 +6,8 @@
 mod fresh;
 mod live;
 mod manager;
+mod pages;
+mod zswap;
 
 use ramline_plan::{PlanLine, Step};
 use ramline_units::Ratio;
@@ -21,6 +23,8 @@ const UNIT: u64 = 16 << 20;
 pub(super) fn plan(desk: &mut Desk<'_>) {
     let line = line(desk);
     desk.lines.extend(line);
+    let zswap = zswap::line(desk);
+    desk.lines.extend(zswap);
 }
 
 fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {

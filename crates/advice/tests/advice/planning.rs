@@ -1,6 +1,7 @@
 //! Plans: a line changes where a number speaks for it, and keeps where none does.
 
 mod areas;
+mod found;
 mod healthy;
 mod maintain;
 mod tmp;

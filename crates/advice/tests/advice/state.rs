@@ -8,8 +8,7 @@ fn zram_and_a_disk_at_one_priority_are_out_of_order_and_two_disks_are_a_stripe()
     let both = with_zram().swaps("/dev/vda2 partition 522236 4096 5\n/dev/zram0 partition 118812 4096 5\n");
     let found = both.finding("swap-outranked").unwrap();
     assert_eq!(found.title, "/dev/zram0 shares priority 5 with the slower swap /dev/vda2");
-    // The disk moves: a zram device taken out of use is reset by the unit that made it.
-    assert_eq!(found.change.unwrap().commands, ["swapoff /dev/vda2", "swapon -p 4 /dev/vda2"]);
+    assert_eq!(found.tune.as_deref(), Some("sudo ramline tune apply swap-outranked"));
     let disks = with_zram().swaps("/dev/vda2 partition 522236 0 5\n/dev/vdb2 partition 522236 0 5\n");
     assert!(disks.finding("swap-outranked").is_none());
 }
@@ -33,14 +32,6 @@ fn a_slower_area_that_is_full_took_the_pages_until_now_in_the_finding_and_on_the
         let told = case.inputs(|i| ramline_advice::explain("swap-order", i)).unwrap();
         assert!(!told.numbers.is_empty());
     }
-}
-
-#[test]
-fn a_full_fast_area_is_not_moved_the_slower_one_is_lowered_instead() {
-    let case = with_zram().swaps("/dev/vda2 partition 522236 0 20\n/dev/zram0 partition 118812 102400 10\n");
-    let change = case.finding("swap-outranked").unwrap().change.unwrap();
-    assert_eq!(change.commands, ["swapoff /dev/vda2", "swapon -p 9 /dev/vda2"]);
-    assert_eq!(change.undo, ["swapoff /dev/vda2", "swapon -p 20 /dev/vda2"]);
 }
 
 #[test]
@@ -131,9 +122,12 @@ fn inside_a_container_the_finding_stays_and_its_commands_do_not() {
 
 #[test]
 fn a_hostile_name_of_a_swap_area_is_one_quoted_word_of_the_command() {
-    let case = with_zram().swaps("/dev/vda2 partition 522236 4096 -2\n/dev/zram0;\\040reboot partition 118812 0 -3\n");
-    let change = case.finding("swap-outranked").unwrap().change.unwrap();
-    assert_eq!(change.commands[0], "swapoff '/dev/zram0; reboot'");
+    let case = without_swap()
+        .swaps("/dev/sda2 partition 522236 4096 -2\n/dev/sdb;\\040reboot partition 118812 0 -3\n")
+        .tier("swap:/dev/sda2", 9000)
+        .tier("swap:/dev/sdb; reboot", 80);
+    let found = case.finding("swap-outranked").unwrap();
+    assert_eq!((found.change.unwrap().commands[0].as_str(), found.tune), ("swapoff '/dev/sdb; reboot'", None));
 }
 
 #[test]

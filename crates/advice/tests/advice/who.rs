@@ -25,10 +25,10 @@ fn zram_is_told_to_read_nothing_ahead_and_a_disk_one_step_less() {
     let id = "page-cluster-against-hits";
     let found = read_ahead(1000, 300).finding(id).unwrap();
     assert!(found.title.contains("500 pages a second") && found.title.contains("30 %"), "{}", found.title);
-    assert_eq!(found.change.unwrap().commands, ["sysctl -w vm.page-cluster=0"]);
+    assert_eq!(found.change.unwrap().what, "vm.page-cluster: 3 -> 0");
     // On flash, reading ahead pays from a tenth on.
     let disk = |hit| read_ahead(1000, hit).swaps("/dev/vda2 partition 8388604 1048576 -2\n").finding(id);
-    assert_eq!(disk(50).unwrap().change.unwrap().commands, ["sysctl -w vm.page-cluster=2"]);
+    assert_eq!(disk(50).unwrap().change.unwrap().what, "vm.page-cluster: 3 -> 2");
     assert_eq!(disk(120), None);
 }
 
@@ -40,10 +40,9 @@ fn the_dirty_limit_is_told_in_seconds_and_the_undo_restores_the_ratio() {
     let change = found.change.unwrap();
     // What is written in five seconds, in whole MiB: 476.
     assert_eq!(
-        change.commands,
-        ["sysctl -w vm.dirty_bytes=499122176", "sysctl -w vm.dirty_background_bytes=249561088"]
+        change.what,
+        "vm.dirty_background_bytes: 0 (dirty_background_ratio 10) -> 249561088, vm.dirty_bytes: 0 (dirty_ratio 20) -> 499122176"
     );
-    assert!(change.undo[0].starts_with("sysctl -w vm.dirty_ratio="), "{:?}", change.undo);
     assert_eq!(found.weight, Weight::Note, "nothing waits to be written now");
     let mut noisy = slow_disk(100e6);
     noisy.tiers.as_mut().unwrap().conditions.push("trust: noisy (before: the CPUs are 95 % busy)".into());

@@ -1,7 +1,7 @@
 //! `ramline measure`: what things cost on this machine.
 
 mod judge;
-mod pages;
+pub mod pages;
 mod tiers;
 
 use crate::prelude::*;

@@ -5,18 +5,19 @@ mod changes;
 mod unit;
 mod verify;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use ramline_advice::{Inputs, planning};
+use ramline_advice::{Inputs, NotPlanned, planned_finding, planning};
 use ramline_plan::{Goal, Topic};
 use ramline_snapshot::Window;
-use ramline_snapshot::setup::SetUp;
 use ramline_view::sheet::Depth;
 use ramline_view::{Screen, TunePlan};
 
 use crate::choice::{Choice, choices};
+use crate::commands::measure::pages;
 use crate::commands::show;
 use crate::duration;
 use crate::output::Format;
@@ -58,12 +59,32 @@ enum Verb {
     Verify(verify::Verify),
 }
 
+/// A topic, or a finding whose advice is planned.
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    Topic(Topic),
+    Finding(&'static str),
+}
+
+/// `zram`, `swap-outranked`.
+fn subject(text: &str) -> Result<Subject, String> {
+    if let Ok(Choice(topic)) = <Choice<Topic> as clap::ValueEnum>::from_str(text, false) {
+        return Ok(Subject::Topic(topic));
+    }
+    planned_finding(text).map(|rule| Subject::Finding(rule.id)).map_err(|error| match error {
+        NotPlanned::Unknown(_) => {
+            format!("topics are swap, zram, vm, tmp, maintain; {error} (ramline checkup names those found here)")
+        }
+        NotPlanned::NoPlan { .. } => error.to_string(),
+    })
+}
+
 /// What a plan is made for.
 #[derive(Debug, Args)]
 struct Asked {
-    /// What to plan; all when left out
-    #[arg(value_name = "TOPIC")]
-    topics: Vec<Choice<Topic>>,
+    /// What to plan: swap, zram, vm, tmp, maintain, or a finding by the name that checkup prints; all when left out
+    #[arg(value_name = "TOPIC|FINDING", value_parser = subject)]
+    topics: Vec<Subject>,
     /// What it is for
     #[arg(long, value_name = "GOAL", default_value = "balanced")]
     goal: Choice<Goal>,
@@ -73,6 +94,9 @@ struct Asked {
     /// A value of your own (vm.swappiness=60), with the same undo and guard
     #[arg(long, value_name = "KEY=VALUE", value_parser = own_value, conflicts_with = "topics")]
     set: Vec<(String, i64)>,
+    /// Choose a new zram's algorithm and size by this profile of `measure pages` (default: the last one of this boot)
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// Watch for this long, for rates (10s, 500ms); 2 s when left out
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
@@ -145,24 +169,32 @@ impl Tune {
 impl Asked {
     fn plan(&self, source: &Source) -> Result<(TunePlan, u8)> {
         let span = self.span.or_else(|| source.is_live().then_some(LOOK));
-        let topics: Vec<Topic> = self.topics.iter().map(|topic| topic.0).collect();
-        let (before, after) = source.window(planning::wanted(&topics), span)?;
-        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
-        let tiers = remembered::tiers(source);
-        let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
-        // A file of a snapshot does not hold it.
-        let set_up = match source.file {
-            Some(_) => SetUp::default(),
-            None => ramline_gather::set_up(&source.kernel_root()?),
-        };
-        let ask = planning::Ask {
-            topics,
+        let mut ask = planning::Ask {
             goal: self.goal.0,
             runtime_only: self.runtime_only,
             own: self.set.clone(),
+            pages: match &self.profile {
+                Some(file) => Some(pages::profile(file)?),
+                None => remembered::pages(source),
+            },
             program: source.is_live().then(unit::program),
             state: unit::state_dir(),
+            ..planning::Ask::default()
         };
+        if let Some(profile) = ask.pages.as_ref().filter(|_| self.profile.is_some()) {
+            ask.pages_of = pages::differs(profile);
+        }
+        for subject in &self.topics {
+            match subject {
+                Subject::Topic(topic) => ask.topics.push(*topic),
+                Subject::Finding(id) => ask.findings.push((*id).to_owned()),
+            }
+        }
+        let (before, after) = source.window(planning::wanted(&ask), span)?;
+        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
+        let tiers = remembered::tiers(source);
+        let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
+        let set_up = source.set_up()?;
         Ok((TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen), show::code(&after)))
     }
 
@@ -181,7 +213,10 @@ impl Plan {
 
 impl Apply {
     fn run(&self, source: &Source) -> Result<u8> {
-        source.must_be_live("tune apply")?;
+        // A list of steps can be had of any machine.
+        if !self.how.dry_run {
+            source.must_be_live("tune apply")?;
+        }
         let (plan, _) = self.asked.plan(source)?;
         let shown = || Format { json: false }.print(&plan, |style| plan.sheet().text(style, self.asked.depth()));
         apply::apply(&plan.plan, &self.how, shown)

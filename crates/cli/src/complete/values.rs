@@ -31,6 +31,7 @@ pub fn of(arg: &Arg) -> Lines {
         "DIR" => shell(DIRS),
         "CMD" | "COMMAND" => shell(COMMANDS),
         "TOPIC|NUMBER" => topics(),
+        "TOPIC|FINDING" => plans(),
         "EXPERIMENT" => experiments(),
         "DOCUMENT" => ramline_view::schema::names().map(|name| (name.to_owned(), String::new())).collect(),
         "FOLDER" | "FIRST" | "SECOND" | "SERIES" => series().into_iter().chain(shell(DIRS)).collect(),
@@ -48,6 +49,13 @@ fn shell(what: &str) -> Lines {
 
 fn topics() -> Lines {
     ramline_advice::TOPICS.iter().map(|topic| (topic.id.to_owned(), topic.question.to_owned())).collect()
+}
+
+/// What tune has a plan for.
+fn plans() -> Lines {
+    let topics = ["swap", "zram", "vm", "tmp"].map(|topic| (topic.to_owned(), String::new()));
+    let findings = ramline_advice::RULES.iter().filter(|rule| ramline_advice::planned_finding(rule.id).is_ok());
+    topics.into_iter().chain(findings.map(|rule| (rule.id.to_owned(), rule.looks_for.to_owned()))).collect()
 }
 
 fn experiments() -> Lines {

@@ -31,6 +31,7 @@ pub fn findings() -> Vec<Finding> {
                 undo: vec!["swapoff /dev/zram0".into(), "swapon --priority 5 /dev/zram0".into()],
             }),
             explain: "zram-unused".into(),
+            tune: None,
             docs: "docs/findings/swap-outranked.md".into(),
         },
         Finding {
@@ -48,6 +49,7 @@ pub fn findings() -> Vec<Finding> {
             cost_if_wrong: "some anonymous pages come back from swap instead".into(),
             change: Some(Change { what: "let idle memory go before files".into(), commands: vec!["sysctl vm.swappiness=133".into(), format!("echo {hostile} > /dev/null")], undo: vec!["sysctl vm.swappiness=60".into()] }),
             explain: "swappiness".into(),
+            tune: None,
             docs: "docs/findings/refaults-without-swap.md".into(),
         },
         Finding {
@@ -62,6 +64,7 @@ pub fn findings() -> Vec<Finding> {
             cost_if_wrong: "none: looking closer is the advice".into(),
             change: None,
             explain: "tmpfs".into(),
+            tune: None,
             docs: "docs/findings/tmpfs-near-limit.md".into(),
         },
     ]

@@ -143,8 +143,16 @@ fn detail(finding: &Finding) -> Sheet {
     let joined = |commands: &[String]| commands.join(" && ");
     match &finding.change {
         Some(change) => {
-            sheet.point("   change: ", joined(&change.commands));
-            sheet.point("   undo:   ", joined(&change.undo));
+            sheet.point(
+                "   change: ",
+                finding.tune.as_ref().map_or_else(|| joined(&change.commands), |_| change.what.clone()),
+            );
+            // What is planned and not possible now says why; of a plan the command stands at the end.
+            match &finding.tune {
+                None if change.undo.is_empty() => sheet.point("   why:    ", &change.what),
+                None => sheet.point("   undo:   ", joined(&change.undo)),
+                Some(_) => {}
+            }
         }
         None if !finding.explain.is_empty() => {
             sheet.point("   more:   ", format!("ramline explain {}", finding.explain))
@@ -178,7 +186,26 @@ fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !files.is_empty() {
         sheet.painted(Paint::Bold, format!("Report: {}", files.join(", ")));
     }
+    let planned: Vec<&str> = report.findings.iter().filter_map(|finding| finding.tune.as_deref()).collect();
+    if let Some(command) = tune_command(&planned) {
+        sheet.painted(Paint::Bold, format!("try: {command}"));
+    }
 }
+
+/// The one command that does what the findings advise; of those that can stay and those for this boot alone, the first kind.
+fn tune_command(commands: &[&str]) -> Option<String> {
+    let first = commands.first()?;
+    let (start, end) = match first.strip_suffix(ONLY_NOW) {
+        Some(start) => (start, ONLY_NOW),
+        None => (*first, ""),
+    };
+    let same = commands.iter().skip(1).filter(|command| command.ends_with(ONLY_NOW) == (end == ONLY_NOW));
+    let more = same.filter_map(|command| command.strip_suffix(end)?.strip_prefix("sudo ramline tune apply "));
+    let words: Vec<&str> = std::iter::once(start).chain(more).collect();
+    Some(format!("{}{end}", words.join(" ")))
+}
+
+const ONLY_NOW: &str = " --runtime-only";
 
 /// One skipped step. Its reason may be an error of several lines; the command to try stands apart in `fix`.
 fn not_done(step: &Skipped) -> String {
@@ -193,6 +220,15 @@ mod tests {
     use crate::report::CheckupCost;
     use crate::screen::findings::tests::sample;
     use ramline_units::{Bytes, Nanos};
+
+    #[test]
+    fn of_several_findings_one_command_is_made_and_those_for_this_boot_alone_stand_apart() {
+        let all =
+            ["sudo ramline tune apply a", "sudo ramline tune apply b --runtime-only", "sudo ramline tune apply c"];
+        assert_eq!(tune_command(&all).as_deref(), Some("sudo ramline tune apply a c"));
+        assert_eq!(tune_command(&all[1..2]).as_deref(), Some("sudo ramline tune apply b --runtime-only"));
+        assert_eq!(tune_command(&[]), None);
+    }
 
     fn report(findings: usize) -> CheckupReport {
         let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };

@@ -53,6 +53,7 @@ pub(crate) mod tests {
                 undo: vec!["swapoff /dev/zram0".into(), "swapon /dev/zram0".into()],
             }),
             explain: "swap-order".into(),
+            tune: None,
             docs: "docs/findings/swap-outranked.md".into(),
         }
     }

@@ -4,9 +4,9 @@
 
 use ramline_plan::PlanLine;
 
-use super::super::desk::{Desk, Setting};
+use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
-use crate::findings::dirty_limits_in_seconds::{ADVISED_S, EXPIRE_S, missing, pace};
+use crate::findings::dirty_limits_in_seconds::{ADVISED_S, EXPIRE_S, limits, missing, pace};
 use crate::prelude::*;
 
 const TARGET: &str = "vm.dirty_bytes";
@@ -48,21 +48,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     }
     let then = Bytes((bytes_of(pace.per_second * ADVISED_S).0 >> 20).max(16) << 20);
     let draft = draft(why, &pace.grounds.source);
-    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    let set = |name, now: Option<i64>, then: u64, other, held: Option<i64>| {
-        Some(Setting { name, now: now?, then: number(then), instead: Some((other, held?)) })
-    };
-    // The lower one first: the kernel halves it where it would be above the other.
-    let settings = [
-        set(
-            "dirty_background_bytes",
-            settings.dirty_background_bytes,
-            then.0 / 2,
-            "dirty_background_ratio",
-            settings.dirty_background_ratio,
-        )?,
-        set("dirty_bytes", settings.dirty_bytes, then.0, "dirty_ratio", settings.dirty_ratio)?,
-    ];
+    let settings = limits(settings, then)?;
     let steps = desk.set(&settings);
     let effect = format!(
         "an fsync, unmount or shutdown after a large copy waits about {ADVISED_S:.0} s instead of {seconds:.0}"

@@ -1,13 +1,15 @@
 //! No zram area is on: none is needed, or one is set up.
 
+use ramline_model::pages::Ranged;
 use ramline_model::zram as model;
 use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot, with_generator, without_generator};
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
 use super::super::{need, swap};
-use super::{manager, next, priority, size};
+use super::{manager, next, pages, priority, size};
 use crate::prelude::*;
+use ramline_units::Ratio;
 
 /// So much of the RAM in swap on disk is worth keeping in RAM, compressed.
 const MUCH_ON_DISK: f64 = 0.05;
@@ -55,17 +57,36 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         .flat_map(|state| &state.devices)
         .filter_map(|device| device.gain.as_ref())
         .find(|gain| gain.tells());
-    let ratio = gain.and_then(|gain| gain.effective_ratio);
+    let chosen = desk.ask.pages.as_ref().and_then(|pages| pages::choose(pages, snapshot, goal));
+    let ranged = chosen.as_ref().and_then(|chosen| chosen.ratio);
+    let ratio = ranged.map(|ranged| Ratio(ranged.value)).or_else(|| gain.and_then(|gain| gain.effective_ratio));
     let size = size(ram, ratio, goal);
-    let (algorithm, of_algorithm) =
-        algorithm(inputs, zram.devices.iter().find_map(|device| device.algorithm.clone()), goal);
+    let (algorithm, of_algorithm) = match chosen {
+        Some(chosen) => (chosen.algorithm, chosen.why),
+        None => {
+            let kernels = zram.devices.iter().find_map(|device| device.algorithm.clone());
+            let (algorithm, why) = algorithm(inputs, kernels, goal);
+            (algorithm, vec![why])
+        }
+    };
     let set_up = ZramSetUp { number, algorithm, size, priority: priority(&disks) };
     let full = Bytes(bytes_of(size.as_f64() / ratio.map_or(super::ASSUMED, |ratio| ratio.0)).0);
     let of_size = match ratio {
+        Some(_) if ranged.is_some() => pool(size, ranged, snapshot),
         Some(ratio) => format!("at the {ratio} measured here {size} take {full} of RAM when full"),
         None => format!("at 2:1, which was not measured here, {size} take {full} of RAM when full"),
     };
-    let mut also = vec![reason(of_size, "MemTotal"), of_algorithm];
+    let mut also = vec![reason(of_size, "MemTotal")];
+    also.extend(of_algorithm);
+    let differs = desk.ask.pages_of.join("; ");
+    also.extend((ranged.is_some() && !differs.is_empty()).then(|| {
+        reason(
+            format!(
+                "the profile is of another machine or another time ({differs}): ratios hold where the load is the same"
+            ),
+            "measure pages",
+        )
+    }));
     also.push(match areas.first() {
         Some(first) => reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"),
         None if desk.changes(swap::TARGET) => reason("the swap file of this plan is below it for what spills", ""),
@@ -73,10 +94,11 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
     });
     let named = set_up.algorithm.clone().unwrap_or_else(|| "the kernel's algorithm".to_owned());
     let new = format!("zram{number}: {size}, {named}, priority {}", set_up.priority);
-    let slots = Bytes((size.0 / snapshot.machine.page_size.0.max(1)).saturating_mul(model::SLOT_BYTES));
+    let slots = slots(size, snapshot);
     let effect = format!(
-        "idle memory takes about half its room instead of staying whole or going to disk: up to {} more",
-        size.saturating_sub(full)
+        "idle memory takes {} of its room instead of staying whole or going to disk: {} more",
+        ratio.map_or_else(|| "about half".to_owned(), |ratio| percent(ratio.0.max(1e-3).recip())),
+        more(size, full, ranged)
     );
     let risk = format!("{slots} for its table at once; pages that do not compress gain nothing (`ramline show zram`)");
     let make = || steps(desk, &set_up, support.control);
@@ -122,11 +144,49 @@ fn algorithm(inputs: &Inputs<'_>, kernels: Option<String>, goal: Goal) -> (Optio
             (Some(name), reason(why, "measure tiers"))
         }
         (None, Some(name)) => {
-            let why = format!("{name} is this kernel's choice; which one suits these pages was not measured");
+            let why =
+                format!("{name} is this kernel's choice; which one suits these pages: sudo ramline measure pages");
             (Some(name), reason(why, "comp_algorithm"))
         }
-        (None, None) => (None, reason("the algorithm is left to the kernel: none was measured on these pages", "")),
+        (None, None) => (
+            None,
+            reason(
+                "the algorithm is left to the kernel: none was measured on these pages (sudo ramline measure pages)",
+                "",
+            ),
+        ),
     }
+}
+
+/// What a full device takes, by the ratio of these pages, with its table of slots.
+fn pool(size: Bytes, ranged: Option<Ranged>, snapshot: &Snapshot) -> String {
+    let Some(ranged) = ranged else { return String::new() };
+    let slots = slots(size, snapshot);
+    let between = ranged.interval.map(|interval| {
+        format!(" ({} to {})", of_ratio(size, interval.high) + slots, of_ratio(size, interval.low) + slots)
+    });
+    let full = of_ratio(size, ranged.value) + slots;
+    format!("full, its pool and table take {full}{} of RAM for {size}", between.unwrap_or_default())
+}
+
+/// Room gained, between what where the ratio has an interval.
+fn more(size: Bytes, full: Bytes, ranged: Option<Ranged>) -> String {
+    match ranged.and_then(|ranged| ranged.interval) {
+        Some(interval) => format!(
+            "{} to {}",
+            size.saturating_sub(of_ratio(size, interval.low)),
+            size.saturating_sub(of_ratio(size, interval.high))
+        ),
+        None => format!("up to {}", size.saturating_sub(full)),
+    }
+}
+
+fn of_ratio(size: Bytes, ratio: f64) -> Bytes {
+    bytes_of(size.as_f64() / ratio.max(1e-3))
+}
+
+fn slots(size: Bytes, snapshot: &Snapshot) -> Bytes {
+    Bytes((size.0 / snapshot.machine.page_size.0.max(1)).saturating_mul(model::SLOT_BYTES))
 }
 
 /// How it is made, by what the machine uses.

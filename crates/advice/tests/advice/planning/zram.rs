@@ -1,3 +1,5 @@
+use ramline_advice::planning::{Ask, plan};
+use ramline_evidence::pages::{AlgorithmPages, By, Lengths, PageProfile, Sampling};
 use ramline_plan::{Decision, Goal, PlanLine, Topic};
 use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp, UnitLink};
 
@@ -116,4 +118,55 @@ fn zswap_in_front_of_a_disk_and_containers_are_left_as_they_are() {
         ramline_snapshot::Seen::of(ramline_snapshot::zswap::Zswap { enabled: true, ..Default::default() });
     assert_eq!(line(&zswap, &systemd(), Topic::Zram, "zram").decision, Decision::Keep);
     assert_eq!(capacity(&Case::tree("healthy/container"), &systemd()).decision, Decision::Keep);
+}
+
+/// A profile of pages whose compressed lengths spread a little around these, by the kernel; the levels of zstd beside them.
+fn profile(lengths: &[(&str, u64)]) -> PageProfile {
+    let algorithms = lengths.iter().map(|(name, length)| {
+        let mut of = Lengths::new(4096);
+        (0..1000).for_each(|n| of.add(length + n % 64));
+        AlgorithmPages {
+            algorithm: (*name).into(),
+            by: By::Kernel,
+            code: "test".into(),
+            lengths: of,
+            compress: None,
+            compress_mean: None,
+            reads: vec![],
+            swap_in: None,
+            pool: None,
+            notes: vec![],
+        }
+    });
+    let sampling = Sampling { taken: 1000, scope: "all processes".into(), ..Sampling::default() };
+    PageProfile { format: 1, sampling, algorithms: algorithms.collect(), ..PageProfile::default() }
+}
+
+fn by_pages(case: &Case, lengths: &[(&str, u64)]) -> PlanLine {
+    let pages = Some(profile(lengths));
+    let ask = Ask { topics: vec![Topic::Zram], goal: Goal::Capacity, pages, ..Ask::default() };
+    case.inputs(|inputs| plan(inputs, &systemd(), &ask)).lines.remove(0)
+}
+
+#[test]
+fn the_pages_of_this_machine_choose_the_algorithm_and_the_size_with_its_interval() {
+    let line = by_pages(&without_swap(), &[("lzo-rle", 2000), ("lz4", 1300), ("zstd", 900)]);
+    // This kernel has lzo-rle, lzo and lz4: zstd is denser and not here. Half of the RAM at 3:1 is 1.5 times the RAM.
+    assert!(line.new.as_deref().unwrap().contains(", lz4, priority 100"), "{line:?}");
+    assert!(
+        why(&line).contains("lz4 has the most pages in the same RAM on 1000 pages of all processes"),
+        "{}",
+        why(&line)
+    );
+    assert!(why(&line).contains(" to ") && why(&line).contains("its pool and table take"), "{}", why(&line));
+    let half = by_pages(&without_swap(), &[("lzo-rle", 1300), ("lz4", 2000)]);
+    assert!(half.new.as_deref().unwrap().contains(", lzo-rle, "), "{half:?}");
+}
+
+#[test]
+fn what_cannot_be_told_apart_keeps_the_choice_of_the_kernel_and_without_a_profile_its_command_is_named() {
+    let level = by_pages(&without_swap(), &[("lzo-rle", 1301), ("lz4", 1300)]);
+    assert!(level.new.as_deref().unwrap().contains(", lzo-rle, "), "{level:?}");
+    assert!(why(&level).contains("cannot be told apart from it"), "{}", why(&level));
+    assert!(why(&capacity(&without_swap(), &systemd())).contains("sudo ramline measure pages"));
 }

@@ -2,13 +2,14 @@
 
 mod proof;
 
-use ramline_advice::{Inputs, findings, not_looked, with_findings};
+use ramline_advice::{Inputs, findings_on, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_sandbox::progress::Progress;
+use ramline_snapshot::setup::SetUp;
 use ramline_view::measured::priced;
 use ramline_view::{CheckupCost, CheckupReport, Drift, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses};
 
@@ -105,7 +106,7 @@ impl Stages<'_> {
         }
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let code = show::code(&after);
-        let mut report = report(self.mode, &after, window, done);
+        let mut report = report(self.mode, &after, &self.source.set_up()?, window, done);
         report.leftovers = leftovers;
         report.cost.wall = nanos(start.elapsed());
         Ok((report, code))
@@ -195,14 +196,14 @@ fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 
-fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, mut done: Done) -> CheckupReport {
+fn report(mode: Mode, seen: &Snapshot, set_up: &SetUp, window: Option<Window<'_>>, mut done: Done) -> CheckupReport {
     // A rule that could not look is not one that found nothing. What was left out on purpose is named already.
     let blind = not_looked(&Inputs { snapshot: seen, window, tiers: done.measured.as_ref(), runs: &done.runs });
     for gap in blind.into_iter().filter(|_| done.measured.is_some()) {
         done.skipped.push(skipped(&format!("rules {}", gap.rules.join(", ")), gap.why, Some(gap.fix)));
     }
     let inputs = Inputs { snapshot: seen, window, tiers: done.measured.as_ref(), runs: &done.runs };
-    let findings = findings(&inputs);
+    let findings = findings_on(&inputs, set_up);
     let ledger = Ledger::of(seen);
     let earlier = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
     let dirs = seen.dirs.data().map(Vec::as_slice).unwrap_or_default();

@@ -137,6 +137,9 @@ impl Pages {
         // Only now: at the question a Ctrl-C just ends us.
         signals::install();
         let profile = pages::measure(&options, &mut Terminal::new())?;
+        if self.pid.is_empty() && self.cgroup.is_none() {
+            remembered::keep_pages(&profile);
+        }
         let mut measured = MeasuredPages::new(profile, remembered::tiers(source), vec![]);
         if let (Some(ahead), Some(lock)) = (ahead, &options.scratch_zram) {
             measured.command = Some(ahead.run(&root, lock, &measured.judged)?);
@@ -145,8 +148,11 @@ impl Pages {
     }
 }
 
-/// A profile from a file, with a warning for each thing that differs here.
-fn carried(file: &Path, source: &Source) -> Result<MeasuredPages> {
+/// A profile from a file.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn profile(file: &Path) -> Result<PageProfile> {
     let text = input::read_named_text("read the profile", file, input::DOCUMENT)?;
     let refused = |why: String| {
         Failure::new(exit::USAGE, format!("cannot read the profile {}: {why}\n  try: {HINT}", file.display()))
@@ -158,7 +164,19 @@ fn carried(file: &Path, source: &Source) -> Result<MeasuredPages> {
     if profile.format == 0 || profile.format > PROFILE_FORMAT {
         return Err(refused(format!("format {} is not one of 1 to {PROFILE_FORMAT}", profile.format)).into());
     }
-    let mut warnings = profile.differs_from(&pages::this_host(VERSION));
+    Ok(profile)
+}
+
+/// What of this host is otherwise than of the profile's.
+#[must_use]
+pub fn differs(profile: &PageProfile) -> Vec<String> {
+    profile.differs_from(&pages::this_host(VERSION))
+}
+
+/// A profile from a file, with a warning for each thing that differs here.
+fn carried(file: &Path, source: &Source) -> Result<MeasuredPages> {
+    let profile = profile(file)?;
+    let mut warnings = differs(&profile);
     if !warnings.is_empty() {
         warnings = vec![format!(
             "this profile is of another machine or another time ({}): ratios hold where the load is the same, times do not",

@@ -69,7 +69,7 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
         steps,
         revert: revert.clone(),
     };
-    let guard = Guard::begin(&root);
+    let guard = Guard::begin(&root, &request.steps);
     let transaction = Transaction::new(&lock, &root, state::crash_after());
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
