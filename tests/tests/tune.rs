@@ -84,14 +84,15 @@ fn a_dry_run_lists_the_steps_of_each_kind_of_plan_in_their_order() {
             "reload units of systemd",
             "replace /etc/systemd/zram-generator.conf",
             "reload units of systemd",
-            "size zram1: 116.0 MiB, zstd",
-            "mkswap /dev/zram1",
-            "swapon /dev/zram1 at priority 100",
             "swapoff /dev/zram0",
+            "swapon /dev/zram0 at priority 100",
         ]
     );
     assert_eq!(
-        dry(&outranked(), &["--set", "vm.swappiness=100", "--set", "vm.page-cluster=1"]),
+        dry(
+            &outranked().file("/proc/sys/vm/page-cluster", "3\n"),
+            &["--set", "vm.swappiness=100", "--set", "vm.page-cluster=1"]
+        ),
         [
             "create /etc/sysctl.d/99-zz-ramline.conf",
             "write /proc/sys/vm/swappiness: 60 -> 100",
