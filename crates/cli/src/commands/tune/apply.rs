@@ -103,18 +103,23 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
     Ok(exit::DONE)
 }
 
-/// The units that undo it in any boot; `None` where nothing of it outlives this one, and without systemd.
+/// The units that undo it in any boot; `None` where nothing of it outlives this one, and where no unit can: then this boot's timer is all.
 fn lasting_revert(plan: &Plan, how: &How) -> Result<Option<Revert>> {
-    let after = how.revert_after.filter(|_| !plan.runtime_only && service::has_systemd(&Root::live()));
-    let of = |after: Duration| {
-        Ok(Revert {
-            // It is started before the watching, and an undo needs the lock of whoever watches.
-            after: how.guard.saturating_add(after),
-            exe: process::own_exe()?.display().to_string(),
-            state_dir: std::path::absolute(state::path()?)?.display().to_string(),
-        })
+    let Some(after) = how.revert_after.filter(|_| !plan.runtime_only && service::has_systemd(&Root::live())) else {
+        return Ok(None);
     };
-    after.map(of).transpose()
+    match unit::program() {
+        // It is started before the watching, and an undo needs the lock of whoever watches.
+        Ok(exe) => Ok(Some(Revert {
+            after: how.guard.saturating_add(after),
+            exe,
+            state_dir: std::path::absolute(state::path()?)?.display().to_string(),
+        })),
+        Err(why) => {
+            stdio::tell(&format!("A reboot ends the timer of --revert-after: {why}"));
+            Ok(None)
+        }
+    }
 }
 
 fn around(revert: Option<&Revert>, number: u64) -> (Vec<ramline_plan::Step>, Vec<ramline_plan::Step>) {
