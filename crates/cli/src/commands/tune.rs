@@ -219,6 +219,6 @@ impl Apply {
         }
         let (plan, _) = self.asked.plan(source)?;
         let shown = || Format { json: false }.print(&plan, |style| plan.sheet().text(style, self.asked.depth()));
-        apply::apply(&plan.plan, &self.how, shown)
+        apply::apply(&plan.plan, &self.how, source.is_live(), shown)
     }
 }

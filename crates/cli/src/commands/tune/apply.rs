@@ -26,14 +26,15 @@ pub struct How {
     pub guard: Duration,
 }
 
-/// Applies a plan.
+/// Applies a plan; one for another machine than this (`live`) can only be listed, without what asks this one.
 ///
 /// # Errors
 /// Nobody agreed, something is in the way, or a step failed: then all is as before.
-pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
+pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
     let mut steps = plan.steps();
-    let unchecked = unit::boot_check(plan, &Root::live()).map(|check| steps.extend(check)).err();
-    let revert = lasting_revert(plan, how)?;
+    let check = if live { unit::boot_check(plan, &Root::live()) } else { Ok(Vec::new()) };
+    let unchecked = check.map(|check| steps.extend(check)).err();
+    let revert = if live { lasting_revert(plan, how)? } else { None };
     if how.dry_run {
         if let Some(why) = &unchecked {
             stdio::tell(&format!("It would not be checked at each boot: {why}"));
