@@ -68,7 +68,7 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
     own::plan(&mut desk);
     let of_findings = found::topics(ask);
     for topic in TOPICS.into_iter().filter(|topic| topics.contains(topic) || of_findings.contains(topic)) {
-        let before = desk.lines.len();
+        let (before, texts) = (desk.lines.len(), desk.texts());
         match topic {
             Topic::Zram => zram::plan(&mut desk),
             Topic::Vm => vm::plan(&mut desk),
@@ -80,7 +80,7 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
             Topic::Maintain => maintain::plan(&mut desk),
         }
         if !topics.contains(&topic) {
-            found::only(&mut desk, topic, before);
+            found::only(&mut desk, topic, before, texts);
         }
     }
     found::settings(&mut desk);

@@ -22,12 +22,30 @@ pub(super) struct Desk<'a> {
     pub set_up: &'a SetUp,
     pub ask: &'a Ask,
     pub lines: Vec<PlanLine>,
-    texts: BTreeMap<String, (Option<String>, Option<String>)>,
+    texts: Texts,
 }
+
+/// Of each file that is edited its text now, and as the lines so far leave it.
+pub(super) type Texts = BTreeMap<String, (Option<String>, Option<String>)>;
 
 impl<'a> Desk<'a> {
     pub fn new(inputs: &'a Inputs<'a>, set_up: &'a SetUp, ask: &'a Ask) -> Desk<'a> {
         Desk { inputs, set_up, ask, lines: Vec::new(), texts: BTreeMap::new() }
+    }
+
+    /// The texts, to go back to with [`Desk::restore`].
+    pub fn texts(&self) -> Texts {
+        self.texts.clone()
+    }
+
+    /// Lines made since `texts` were dropped: only what these leave in files stands in them.
+    pub fn restore(&mut self, texts: Texts, kept: &[PlanLine]) {
+        self.texts = texts;
+        for step in kept.iter().flat_map(|line| &line.steps) {
+            if let Step::EditFile { path, before, after } = step {
+                self.texts.entry(path.clone()).or_insert_with(|| (before.clone(), None)).1.clone_from(after);
+            }
+        }
     }
 
     /// An edit of a file whose text is `before` now.

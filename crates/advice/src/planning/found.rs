@@ -6,7 +6,7 @@
 use ramline_plan::{PlanLine, Topic};
 
 use super::ask::Ask;
-use super::desk::Desk;
+use super::desk::{Desk, Texts};
 use super::line::{Draft, reason};
 use crate::finding::{Draft as Found, Way};
 use crate::prelude::{Rule, Tune};
@@ -25,20 +25,21 @@ pub(super) fn topics(ask: &Ask) -> Vec<Topic> {
     lines.flatten().map(|(topic, _)| *topic).collect()
 }
 
-/// Of a topic's lines, those from `from` on, only what the findings are about stays.
-pub(super) fn only(desk: &mut Desk<'_>, topic: Topic, from: usize) {
+/// Of a topic's lines, those from `from` on, only what the findings are about stays; `texts` are those from before it.
+pub(super) fn only(desk: &mut Desk<'_>, topic: Topic, from: usize, texts: Texts) {
     let about = |line: &PlanLine| {
         rules(desk.ask).any(|rule| match rule.tune {
             Tune::Lines(lines) => lines.iter().any(|(of, name)| *of == topic && line.target.starts_with(name)),
             Tune::Settings(_) | Tune::No(_) => false,
         })
     };
-    let mut at = 0;
-    let kept: Vec<bool> = desk.lines.iter().enumerate().map(|(at, line)| at < from || about(line)).collect();
-    desk.lines.retain(|_| {
-        at += 1;
-        kept.get(at - 1).copied().unwrap_or(true)
-    });
+    let of_topic = desk.lines.split_off(from);
+    let all = of_topic.len();
+    let kept: Vec<PlanLine> = of_topic.into_iter().filter(|line| about(line)).collect();
+    if kept.len() < all {
+        desk.restore(texts, &kept);
+    }
+    desk.lines.extend(kept);
 }
 
 /// The settings that findings name.

@@ -53,7 +53,7 @@ fn steps(desk: &Desk<'_>) -> Result<Vec<ramline_plan::Step>, String> {
     if !desk.set_up.systemd {
         return Err("no systemd runs this machine: let cron run `ramline swap maintain --once`".to_owned());
     }
-    if let Some(other) = desk.set_up.makes_swap().next() {
+    if let Some(other) = desk.set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty()) {
         return Err(format!("{} ({}) manages swap here, and its devices are left to it", other.name, other.unit));
     }
     let program = match &desk.ask.program {

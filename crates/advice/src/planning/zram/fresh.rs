@@ -46,9 +46,13 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
             }
         }
     }
-    let bare = zram.devices.iter().find(|device| device.disksize.0 == 0);
-    let number =
-        bare.and_then(|device| device.name.strip_prefix("zram")?.parse().ok()).unwrap_or_else(|| next(snapshot));
+    let others = manager::number(desk.set_up);
+    let bare = zram.devices.iter().filter(|device| device.disksize.0 == 0);
+    let mut bare = bare.filter_map(|device| device.name.strip_prefix("zram")?.parse().ok());
+    let number = bare.find(|number| Some(*number) != others).unwrap_or_else(|| {
+        let next = next(snapshot);
+        if Some(next) == others { next + 1 } else { next }
+    });
     let disks: Vec<i32> = areas.iter().map(|area| area.priority).collect();
     let state = model::of(snapshot);
     let gain = state

@@ -14,6 +14,13 @@ pub(super) fn at_boot(set_up: &SetUp) -> Option<&Manager> {
     set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty())
 }
 
+/// The number of the device that its unit makes: never one of ours while that may be at work.
+pub(super) fn number(set_up: &SetUp) -> Option<u32> {
+    let name = &at_boot(set_up)?.name;
+    let (_, device) = KNOWN.iter().find(|(known, _)| known == name)?;
+    device.strip_prefix("zram")?.parse().ok()
+}
+
 /// What is done around the steps that make the device that takes its place: none of its own swap is in use behind `drain`.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 use ramline_advice::planning::{Ask, plan};
 use ramline_advice::{NotPlanned, RULES, Tune, findings_on, planned_finding};
-use ramline_plan::{Decision, Plan};
+use ramline_plan::{Decision, Goal, Plan, Topic};
 use ramline_snapshot::Seen;
 use ramline_snapshot::killers::{Killers, Oomd};
 use ramline_snapshot::setup::{Etc, SetUp};
@@ -97,6 +97,27 @@ fn a_wrong_name_gets_those_that_are_near() {
     assert_eq!(near("swappiness"), ["swappiness-against-costs"]);
     assert_eq!(near("zram-and-zswop"), ["zram-and-zswap"]);
     assert!(near("qqqqqqqq").is_empty());
+}
+
+#[test]
+fn a_line_that_is_not_planned_leaves_nothing_in_the_files_of_those_that_are() {
+    let mut case = super::tmp::in_ram();
+    let oomd = Oomd { watched: Some(vec![]), source: "/etc/systemd/oomd.conf".into(), ..Oomd::default() };
+    case.now.killers = Seen::of(Killers { earlyoom: None, oomd: Some(oomd) });
+    let mut set_up = systemd();
+    set_up.fstab = Some("a / ext4\ntmpfs /tmp tmpfs defaults 0 0\n".into());
+    let of = |topics: &[Topic]| {
+        let findings = vec!["killer-cannot-trigger".to_owned()];
+        let ask = Ask { findings, topics: topics.to_vec(), goal: Goal::Capacity, ..Ask::default() };
+        let steps = case.inputs(|inputs| plan(inputs, &set_up, &ask)).steps();
+        let fstab = |step: &ramline_plan::Step| match step {
+            ramline_plan::Step::EditFile { path, after, .. } if path == "/etc/fstab" => after.clone(),
+            _ => None,
+        };
+        steps.iter().find_map(fstab)
+    };
+    assert_eq!(of(&[Topic::Tmp]).as_deref(), Some("a / ext4\n"), "the swap file belongs to no line of this plan");
+    assert!(of(&[Topic::Tmp, Topic::Swap]).unwrap().contains("/swapfile"));
 }
 
 #[test]

@@ -19,6 +19,15 @@ fn on_disk(mib: u64, inodes: u64) -> Case {
     case
 }
 
+/// /tmp is a tmpfs.
+pub fn in_ram() -> Case {
+    let mut case = on_disk(4 * 1024, 9);
+    let Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };
+    let root = data.iter().find(|mount| mount.at == "/").unwrap().clone();
+    data.push(ramline_snapshot::mounts::Mount { at: "/tmp".into(), fs: "tmpfs".into(), capacity: None, ..root });
+    case
+}
+
 fn flash(case: &Case) -> PlanLine {
     planned(case, &systemd(), &[Topic::Tmp], Goal::FlashWear).lines[0].clone()
 }
@@ -48,10 +57,7 @@ fn an_entry_that_is_there_or_a_masked_unit_blocks_it() {
 
 #[test]
 fn tmp_in_ram_is_kept_while_it_fits_and_goes_back_by_a_link_or_its_entry() {
-    let mut case = on_disk(4 * 1024, 9);
-    let Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };
-    let root = data.iter().find(|mount| mount.at == "/").unwrap().clone();
-    data.push(ramline_snapshot::mounts::Mount { at: "/tmp".into(), fs: "tmpfs".into(), capacity: None, ..root });
+    let case = in_ram();
     let mut set_up = systemd();
     set_up.tmp.file = Some("/usr/lib/systemd/system/tmp.mount".into());
     let kept = line(&case, &set_up, Topic::Tmp, "/tmp");

@@ -85,7 +85,13 @@ fn zram_tools_are_switched_off_and_their_device_is_drained_into_a_second_one() {
         done[done.len() - 4..],
         ["start ramline-zram1.service", "swapoff /dev/zram0", "stop zramswap.service", "reset zram0"]
     );
-    let off = capacity(&without_swap(), &set_up);
+    // Its unit is on and its device not made: its stop and the reset are of zram0, so ours is another.
+    let mut gone = with_zram().swaps("");
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut gone.now.zram else { panic!("no zram") };
+    data.devices.clear();
+    let off = capacity(&gone, &set_up);
+    assert_eq!(off.decision, Decision::Change, "{off:?}");
+    assert!(off.new.as_deref().unwrap().starts_with("zram1: "), "{off:?}");
     assert_eq!(steps(&off)[1], disable);
     assert!(steps(&off).ends_with(&["stop zramswap.service".into(), "reset zram0".into()]), "{off:?}");
 }
@@ -161,6 +167,16 @@ fn the_pages_of_this_machine_choose_the_algorithm_and_the_size_with_its_interval
     assert!(why(&line).contains(" to ") && why(&line).contains("its pool and table take"), "{}", why(&line));
     let half = by_pages(&without_swap(), &[("lzo-rle", 1300), ("lz4", 2000)]);
     assert!(half.new.as_deref().unwrap().contains(", lzo-rle, "), "{half:?}");
+}
+
+#[test]
+fn a_profile_from_outside_names_no_algorithm_that_no_kernel_has() {
+    let mut case = without_swap();
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.zram else { panic!("no zram") };
+    data.devices.clear();
+    let line = by_pages(&case, &[("lz4\", RUN+=\"/bin/x", 900), ("lz4", 1300), ("lzo", 2000)]);
+    assert!(line.new.as_deref().unwrap().contains(", lz4, "), "{line:?}");
+    assert!(!steps(&line).iter().any(|step| step.contains("RUN")), "{line:?}");
 }
 
 #[test]
