@@ -32,8 +32,8 @@ pub struct BootRecord {
 /// When the file is there and cannot be read.
 pub fn read(state: &StateDir) -> Result<Vec<BootRecord>> {
     let path = state.boots();
-    let text = match input::read_text("read the record of boots", &path, LARGEST) {
-        Ok(text) => text,
+    let text = match input::read("read the record of boots", &path, LARGEST) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.is_absent() => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };

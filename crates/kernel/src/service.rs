@@ -22,12 +22,6 @@ pub fn has_module(root: &Root, name: &str) -> bool {
     root.path("/sys/module").join(name).is_dir()
 }
 
-/// Whether a module is loaded, or built in with parameters.
-#[must_use]
-pub fn is_loaded(root: &Root, module: &str) -> bool {
-    root.path("/sys/module").join(module).is_dir()
-}
-
 /// Whether a unit is active.
 ///
 /// # Errors

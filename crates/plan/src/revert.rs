@@ -33,8 +33,9 @@ impl Revert {
         };
         let wants = format!("{UNITS}/timers.target.wants");
         let undo = format!(
-            "[Unit]\nDescription=Undo of change {number} of ramline, which was not kept\n\n\
-             [Service]\nType=oneshot\nEnvironment={}\nExecStart={} tune undo {number} --yes --unless-kept\n",
+            "[Unit]\nDescription=Undo of change {number} of ramline, which was not kept\nConditionPathExists={}\n\n\
+             [Service]\nType=oneshot\nEnvironment={}\nExecStart={} tune undo {number} --yes --unless-kept --leave-changed\n",
+            self.exe.replace('%', "%%"),
             quoted(&format!("RAMLINE_STATE_DIR={}", self.state_dir), false),
             quoted(&self.exe, true)
         );
@@ -101,7 +102,10 @@ mod tests {
         );
         assert_eq!(revert.behind(7)[0].line(), "start ramline-revert-7.timer");
         let Step::EditFile { after: Some(text), .. } = &revert.before(7)[1] else { panic!("no file") };
-        assert!(text.contains("ExecStart=\"/opt/a b/ram%%line\" tune undo 7 --yes --unless-kept\n"), "{text}");
+        assert!(
+            text.contains("ExecStart=\"/opt/a b/ram%%line\" tune undo 7 --yes --unless-kept --leave-changed\n"),
+            "{text}"
+        );
     }
 
     #[test]

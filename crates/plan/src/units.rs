@@ -41,7 +41,7 @@ pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
     let text = format!(
         "{OWN}[Unit]\nDescription=Record whether changes of ramline are in force\n\
          ConditionPathExists={path}\nAfter=multi-user.target\n\n{}\n[Install]\nWantedBy=multi-user.target\n",
-        program.service(true, "tune verify --quiet").replace("15min", "1min")
+        program.service(true, "tune verify --quiet").replace("15min", "5min")
     );
     let mut steps = vec![Step::ReloadUnits];
     steps.extend(switched_on(CHECK, now, text, "multi-user.target.wants"));

@@ -220,6 +220,7 @@ impl Undo {
         let wanted = |change: &StandingChange| change.stands() && !change.confirmed;
         if self.unless_kept && !all()?.0.iter().any(|change| Some(change.head.number) == self.number && wanted(change))
         {
+            self.clean_up_kept(&root, waited.as_ref())?;
             return Ok(exit::DONE);
         }
         let to = meant(self.number, "undo", StandingChange::stands)?;
@@ -235,12 +236,26 @@ impl Undo {
         }
         let why = if self.unless_kept { "it was not kept in time" } else { "asked for" };
         let lock = waited.map_or_else(|| state::lock(&root), Ok)?;
+        // Read again: a timer may have undone some of it before the lock was ours.
+        changes = all()?.0;
+        changes.retain(|change| change.stands() && change.head.number >= to.head.number);
         let transaction = Transaction::new(&lock, &root, state::crash_after());
         for change in changes.iter().rev() {
             transaction.undo(change, why, self.leave_changed, &mut |line| stdio::tell(line))?;
             stdio::tell(&format!("Change {} is undone.", change.head.number));
         }
         Ok(exit::DONE)
+    }
+
+    /// A power cut in the middle of `tune keep` leaves the units of the timer: they go when it fires.
+    fn clean_up_kept(&self, root: &Root, lock: Option<&ramline_act::RunLock>) -> Result<()> {
+        let kept = |change: &StandingChange| {
+            Some(change.head.number) == self.number && change.phase == ChangePhase::InForce && change.confirmed
+        };
+        if let (Some(lock), Some(change)) = (lock, all()?.0.iter().find(|change| kept(change))) {
+            Transaction::new(lock, root, state::crash_after()).confirm(change, &mut |line| stdio::tell(line))?;
+        }
+        Ok(())
     }
 }
 
@@ -263,11 +278,14 @@ impl Finish {
     /// There is no interrupted change, or a step cannot be taken.
     pub fn run(&self) -> Result<u8> {
         let root = Root::live();
-        let change = meant(self.number, "finish", |change| change.phase == ChangePhase::Applying)?;
         let lock = state::lock(&root)?;
+        let change = meant(self.number, "finish", |change| change.phase == ChangePhase::Applying)?;
         let transaction = Transaction::new(&lock, &root, state::crash_after());
         let done = transaction.finish(&change, &mut |line| stdio::tell(line))?;
         stdio::tell(&format!("Change {} is in force.", done.number));
+        if is_pending(&change) {
+            stdio::tell(&format!("Its timer undoes it unless it is kept: ramline tune keep {}", done.number));
+        }
         Ok(exit::DONE)
     }
 }
@@ -279,18 +297,31 @@ impl Keep {
     /// There is no change in force.
     pub fn run(&self) -> Result<u8> {
         let root = Root::live();
-        let change = meant(self.number, "keep", |change| change.phase == ChangePhase::InForce)?;
         let lock = state::lock(&root)?;
+        let change = meant(self.number, "keep", |change| change.phase == ChangePhase::InForce)?;
         Transaction::new(&lock, &root, state::crash_after()).confirm(&change, &mut |line| stdio::tell(line))?;
         stdio::tell(&format!("Change {} is kept.", change.head.number));
         Ok(exit::DONE)
     }
 }
 
-/// What an interrupted change asks for, before anything new is done.
+/// A timer undoes it unless it is kept.
+fn is_pending(change: &StandingChange) -> bool {
+    !change.confirmed && change.head.steps.iter().any(|held| held.until_kept)
+}
+
+/// What an interrupted change asks for, and one that waits to be kept, before anything new is done: its undo would take back what came later too.
 pub fn refuse_half_done() -> Result<()> {
     let half = |change: &StandingChange| matches!(change.phase, ChangePhase::Applying | ChangePhase::Undoing);
-    match all()?.0.into_iter().find(half) {
+    let changes = all()?.0;
+    if let Some(pending) = changes.iter().find(|change| change.phase == ChangePhase::InForce && is_pending(change)) {
+        let number = pending.head.number;
+        let text = format!(
+            "change {number} waits to be kept or undone, and its undo would take back later ones as well\n  try: ramline tune keep {number}"
+        );
+        return Err(Failure::refused(text).into());
+    }
+    match changes.into_iter().find(half) {
         None => Ok(()),
         Some(change) => {
             let number = change.head.number;
