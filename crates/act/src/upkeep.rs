@@ -151,11 +151,7 @@ impl One<'_> {
         if work.writeback || work.recompression {
             let marked = self.mark()?;
             self.out.marked = Some(marked);
-            if marked == Marked::ForNextPass {
-                self.out
-                    .skipped
-                    .push("no page is known to be idle yet: this kernel keeps no ages, the next pass knows".to_owned());
-            } else {
+            if marked != Marked::ForNextPass {
                 if work.writeback {
                     self.write_back()?;
                 }
@@ -184,10 +180,19 @@ impl One<'_> {
         if long_enough {
             return Ok(Marked::SinceLastPass);
         }
-        if marked.is_some() {
-            // Marking again would begin the time anew.
-            self.out.skipped.push("no page has been idle for long enough yet".to_owned());
-        }
+        // Marking again would begin the time anew.
+        let why = match marked {
+            Some(age) => format!(
+                "pages were marked {} s ago: what is not used before {} s is idle",
+                age.as_secs(),
+                self.ask.idle_s
+            ),
+            None => format!(
+                "this kernel keeps no ages: pages are marked, and what is not used before {} s is idle",
+                self.ask.idle_s
+            ),
+        };
+        self.out.skipped.push(why);
         Ok(Marked::ForNextPass)
     }
 
@@ -228,34 +233,23 @@ impl One<'_> {
     }
 
     fn write_back(&mut self) -> Result<()> {
-        let foreign = self.device.writeback_limit()?;
-        let most = foreign.map_or(self.left(), |limit| limit.min(self.left()));
+        let most = self.left();
         self.out.written_back = Some(Bytes(0));
+        // The kernel counts it down, so a pass that is killed could not give it back.
+        if self.device.writeback_limit()?.is_some() {
+            self.out.skipped.push("no writeback: another program has set the device a writeback_limit".to_owned());
+            return Ok(());
+        }
         if most < WRITEBACK_UNIT {
-            let whose = if self.left() < WRITEBACK_UNIT {
-                "its budget of 24 hours is used up"
-            } else {
-                "the device's writeback_limit is used up"
-            };
-            self.out.skipped.push(format!("no writeback: {whose}"));
+            self.out.skipped.push("no writeback: its budget of 24 hours is used up".to_owned());
             return Ok(());
         }
         // The limit first: it is without meaning until it is switched on, and then it is ours.
         self.device.set_writeback_limit(most.min(PART))?;
-        let switch = match foreign {
-            Some(_) => None,
-            None => {
-                let mut run = Run::begin(self.lock, self.root, self.crash_after)?;
-                run.set_knob(&self.device.limit_switch(), "1")?;
-                Some(run)
-            }
-        };
+        let mut run = Run::begin(self.lock, self.root, self.crash_after)?;
+        run.set_knob(&self.device.limit_switch(), "1")?;
         let ended = self.parts(most);
-        if let Some(limit) = foreign {
-            self.device.set_writeback_limit(limit.saturating_sub(self.out.written_back.unwrap_or_default()))?;
-        }
-        let put_back = switch.map_or(Ok(()), Run::finish);
-        ended.and(put_back)
+        ended.and(run.finish())
     }
 
     /// Incompressible pages first: each of them takes a whole page of RAM, and one of the budget as any other.

@@ -93,7 +93,9 @@ impl Ledger {
 
     /// All pages of a device are marked now.
     pub fn mark(&mut self, key: String, now_ms: u64) {
-        self.marked.retain(|(device, time)| *device != key && time.saturating_add(DAY_MS) > now_ms);
+        // Devices of another boot are no devices of this one.
+        let boot = key.rsplit(' ').next().unwrap_or_default();
+        self.marked.retain(|(device, _)| *device != key && device.ends_with(boot));
         self.marked.push((key, now_ms));
     }
 }

@@ -112,7 +112,8 @@ impl Maintain {
         }
         let devices = upkeep::in_use(root)?;
         let set_up = ramline_gather::set_up(root);
-        let Some(other) = set_up.makes_swap().next().filter(|_| !devices.is_empty()) else {
+        let mut at_boot = set_up.makes_swap().filter(|manager| !manager.enabled_by.is_empty());
+        let Some(other) = at_boot.next().filter(|_| !devices.is_empty()) else {
             return Ok((devices, Vec::new()));
         };
         let words = |device: &Device| {
