@@ -62,8 +62,8 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
                 };
                 found.seen.owners.push(owner);
                 let count: usize = slots.values().map(Vec::len).sum();
-                remembered += count;
-                let keep = remembered <= MOST_SLOTS;
+                let keep = remembered + count <= MOST_SLOTS;
+                remembered += if keep { count } else { 0 };
                 found.slots.push(if keep { slots.into_values().collect() } else { vec![Vec::new(); slots.len()] });
             }
             Err(slots::NotPlaced::Blanked) => {

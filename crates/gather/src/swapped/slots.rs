@@ -5,7 +5,7 @@ use ramline_kernel::process::page_size;
 
 use crate::prelude::*;
 use crate::proc_dir::{NotRead, PidDir};
-use crate::processes::{AREAS, range, swapped_ranges};
+use crate::processes::{AREAS, LARGEST_WALK, range, swapped_ranges};
 
 const SWAPPED: u64 = 1 << 62;
 const ENTRY: u64 = 8;
@@ -49,6 +49,8 @@ pub fn of_process(root: &Root, of: &Process, text: &mut Vec<u8>, over: &dyn Fn()
                 look.scanned(&scanner, start, end, over)?;
             }
         }
+        // That is a walk of the whole process inside one read.
+        _ if of.rss() > LARGEST_WALK => return Err(NotPlaced::TimeOver),
         _ => {
             for range in walked(&dir, text)? {
                 look.entries(range.start, range.end, over)?;

@@ -39,6 +39,8 @@ pub fn sample_swapped(
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), PagesError> {
     arena::seclude(root)?;
+    // What libraries give back of pages is overwritten, also where a signal or an error ends this early.
+    arena::overwrite_freed();
     let page = usize::try_from(process::page_size()).unwrap_or(4096);
     let mut reading = Reading {
         page,
@@ -70,9 +72,6 @@ pub fn sample_swapped(
                 place.sample = Some(reading.of(slots, &file, codec.as_mut())?);
             }
         }
-        // What libraries have kept of pages is overwritten.
-        arena::overwrite_freed();
-        drop(codec);
     }
     Ok(())
 }

@@ -91,9 +91,10 @@ impl Pages {
         let csv_to =
             self.csv.as_ref().map(|path| open(path, CSV, "ramline measure pages --csv pages.csv")).transpose()?;
         let measured = match &self.from {
-            Some(file) => carried(file, source)?,
+            Some(file) => (carried(file, source)?, None),
             None => self.measure(source)?,
         };
+        let (measured, of_command) = measured;
         if let Some(to) = profile_to {
             to.write(output::document(&measured.profile)?.as_bytes())?;
         }
@@ -101,10 +102,12 @@ impl Pages {
             to.write(csv(&measured).as_bytes())?;
         }
         self.format.print(&measured, |style| measured.screen(self.verbose, style))?;
-        Ok(exit::DONE)
+        // What was measured before the command could not be judged is not lost.
+        of_command.map_or(Ok(exit::DONE), Err)
     }
 
-    fn measure(&self, source: &Source) -> Result<MeasuredPages> {
+    /// What was measured, and what kept the command from being judged.
+    fn measure(&self, source: &Source) -> Result<(MeasuredPages, Option<anyhow::Error>)> {
         source.must_be_live("measure pages")?;
         let root = Root::live();
         state::alone(&root)?;
@@ -142,9 +145,12 @@ impl Pages {
         }
         let mut measured = MeasuredPages::new(profile, remembered::tiers(source), vec![]);
         if let (Some(ahead), Some(lock)) = (ahead, &options.scratch_zram) {
-            measured.command = Some(ahead.run(&root, lock, &measured.judged)?);
+            match ahead.run(&root, lock, &measured.judged) {
+                Ok(command) => measured.command = Some(command),
+                Err(error) => return Ok((measured, Some(error))),
+            }
         }
-        Ok(measured)
+        Ok((measured, None))
     }
 }
 
