@@ -92,8 +92,8 @@ impl Pool {
         let mid = compressed + count(sample.huge) * self.page / n * pages;
         // Of pages that were all read there is no chance left.
         let chance = (1.0 - n / pages.max(n)).max(0.0).sqrt();
-        // Where all of a sample are alike, up to three in so many others may still differ (the rule of three, 95 %).
-        let unlike = if sample.deviation > 0.0 { 0.0 } else { 3.0 / n * (pages - n).max(0.0) * self.page };
+        // Where none of a sample was compressed, up to three in so many others may still be (the rule of three, 95 %).
+        let unlike = if compressed > 0.0 { 0.0 } else { 3.0 / n * (pages - n).max(0.0) * self.page };
         let off = compressed * OTHER_VERSION + 2.0 * sample.deviation * pages / n.sqrt() * chance + unlike;
         let most = self.total.min(pages * self.page);
         Part { low: (mid - off).clamp(0.0, most), mid: mid.min(most), high: (mid + off).min(most) }
