@@ -23,7 +23,7 @@ fn on_disk(mib: u64, inodes: u64) -> Case {
 pub fn in_ram() -> Case {
     let mut case = on_disk(4 * 1024, 9);
     let Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };
-    let root = data.iter().find(|mount| mount.at == "/").unwrap().clone();
+    let Some(root) = data.iter().find(|mount| mount.at == "/").cloned() else { panic!("no mount at /") };
     data.push(ramline_snapshot::mounts::Mount { at: "/tmp".into(), fs: "tmpfs".into(), capacity: None, ..root });
     case
 }
