@@ -196,7 +196,7 @@ impl SwapOwners {
         }
     }
 
-    /// Names of all areas in which a process has pages: more than one are told apart.
+    /// Whether processes have pages in more than one area, so that a table needs a column for it.
     #[must_use]
     pub fn is_in_several_areas(&self) -> bool {
         let paths: HashSet<&str> =

@@ -1,7 +1,7 @@
 //! The dead man's timer of a change: units of systemd that undo it unless it is kept, in this boot and in any later one.
 //!
 //! They are steps of the change itself: recorded like the others, and gone when the change is kept or undone. The time begins when the timer is
-//! started, which is behind all other steps, and anew at each boot: whoever wanted to see whether a change survives a reboot has it once more.
+//! started, which is behind all other steps, and anew at each boot: after a reboot the full time is there again to keep the change.
 
 use std::time::Duration;
 

@@ -143,7 +143,7 @@ pub enum Step {
         /// What it leads to.
         target: String,
     },
-    /// A zram device that another program has sized and that is no longer in use gives its memory back. Whoever sized it does so again when
+    /// A zram device that another program has sized and that is no longer in use gives its memory back. That program sizes it again when
     /// its unit is started, so nothing is undone.
     ResetZram {
         /// `zram0`.

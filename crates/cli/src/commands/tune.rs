@@ -213,7 +213,7 @@ impl Plan {
 
 impl Apply {
     fn run(&self, source: &Source) -> Result<u8> {
-        // A list of steps can be had of any machine.
+        // A dry run can list the steps for any machine.
         if !self.how.dry_run {
             source.must_be_live("tune apply")?;
         }

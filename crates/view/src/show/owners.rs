@@ -69,7 +69,7 @@ fn rest(sheet: &mut Sheet, owners: &SwapOwners) {
             .map(|bytes| format!("{bytes} in swap are shared memory: tmpfs files, segments; try: ramline show tmpfs")),
     );
     sheet.line(owners.denied().map(|bytes| {
-        format!("Where {bytes} of them lie was not for this user to see; what they cost is bounded by all areas; try: sudo ramline show swap")
+        format!("{bytes} in swap belong to processes of other users, so only bounds of their cost are known; try: sudo ramline show swap")
     }));
     let late = (owners.left_out.0 > 0).then_some(owners.left_out);
     sheet.line(late.map(|bytes| format!("{bytes} were not looked up in time; try: ramline show swap --budget 30s")));

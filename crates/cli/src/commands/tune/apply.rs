@@ -110,7 +110,7 @@ fn lasting_revert(plan: &Plan, how: &How) -> Result<Option<Revert>> {
         return Ok(None);
     };
     match unit::program() {
-        // It is started before the watching, and an undo needs the lock of whoever watches.
+        // The timer starts before the guard watches, and an undo needs the lock that the guard holds.
         Ok(exe) => Ok(Some(Revert {
             after: how.guard.saturating_add(after),
             exe,

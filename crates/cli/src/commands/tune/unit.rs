@@ -1,4 +1,4 @@
-//! Which program a unit that stays may run: this one, where it will be there after a reboot and nobody but root can replace it.
+//! Which program a lasting unit may run: this one, if it is installed where a reboot keeps it and only root can replace it.
 
 use ramline_act::standing::text;
 use ramline_kernel::{place, service};
