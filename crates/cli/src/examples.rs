@@ -183,7 +183,10 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("ramline swap maintain --dry-run", "what a pass would write, in order"),
             ("sudo ramline swap maintain --once --idle 6h --budget 512MiB/day", "one pass, with bounds of your own"),
-            ("sudo ramline swap maintain --once --device zram0 --json", "one device, even if another program manages it; as JSON"),
+            (
+                "sudo ramline swap maintain --once --device zram0 --json",
+                "one device, even if another program manages it; as JSON",
+            ),
         ],
     ),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),
