@@ -67,7 +67,6 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
                 found.slots.push(if keep { slots.into_values().collect() } else { vec![Vec::new(); slots.len()] });
             }
             Err(slots::NotPlaced::Blanked) => {
-                found.seen.without_places = true;
                 found.seen.denied += 1;
                 found.seen.denied_bytes += swap;
             }
@@ -79,7 +78,8 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
                 found.seen.denied += 1;
                 found.seen.denied_bytes += swap;
             }
-            Err(slots::NotPlaced::NotRead(_)) => found.seen.ended += 1,
+            // It ended meanwhile, and its pages with it.
+            Err(slots::NotPlaced::NotRead(_)) => {}
         }
     }
     let swaps = seen.swaps.data().map(Vec::as_slice).unwrap_or_default();

@@ -30,10 +30,6 @@ pub struct Swapped {
     pub denied: u64,
     /// What these have in swap.
     pub denied_bytes: Bytes,
-    /// Processes that ended meanwhile, or gave nothing.
-    pub ended: u64,
-    /// The kernel tells this user which pages are in swap and not where (no CAP_SYS_ADMIN).
-    pub without_places: bool,
     /// How long it took.
     pub took: Nanos,
 }

@@ -113,9 +113,7 @@ fn spill_words(spill: &Spill) -> String {
     if *full {
         format!("Spilled: {bytes} went to {to}, because {from} {are} full.")
     } else {
-        format!(
-            "{bytes} lie in {to}, from when {from} {were} full or not there; what is swapped out now goes to {from}."
-        )
+        format!("{bytes} lie in {to}, from when {from} {were} full or not there; {from} {are} not full now.")
     }
 }
 
