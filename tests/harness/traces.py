@@ -18,7 +18,7 @@ from pathlib import Path
 # Files that are no settings.
 TRIGGERS = ("stat_refresh", "compact_memory", "drop_caches")
 # A test of this project, or one of its Rust tests.
-TESTS = re.compile(r"(^|/)tests/[a-z-]+/run$|/target/[\w./-]*deps/")
+TESTS = re.compile(r"(^|/)tests/([a-z-]+/run|attack/machine)$|/target/[\w./-]*deps/")
 # How long others are waited for; and what is clean-up of theirs that no process of ramline does.
 OTHERS_LIMIT, SETTLE = 300, 2
 # Values that settings had before runs of ours: what others have changed and put back since.
