@@ -1,7 +1,7 @@
 //! The JSON documents this project promises, as JSON schemas: the contract with anyone's scripts.
 //!
-//! They stand in one file, `schema/ramline.schema.json`, with shared definitions and one entry a document. The binary holds that file and
-//! none of the code that derives schemas from types; a test holds the file against the types ([`crate::figure::schemas`]).
+//! They stand in one file, `schema/ramline.schema.json`, with shared definitions and one entry a document. The binary holds that file, packed
+//! (build.rs), and none of the code that derives schemas from types; a test holds the file against the types ([`crate::figure::schemas`]).
 //!
 //! ```
 //! use ramline_view::schema;
@@ -14,8 +14,20 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schema.lz4"));
+
 /// All documents: `properties` has one entry each, `$defs` what they are made of.
-pub const BUNDLE: &str = include_str!("../../../schema/ramline.schema.json");
+///
+/// ```
+/// assert!(ramline_view::schema::text().contains("ShowMemory"));
+/// ```
+#[must_use]
+pub fn text() -> &'static str {
+    static UNPACKED: OnceLock<String> = OnceLock::new();
+    // What was packed when this was built.
+    let unpack = || lz4_flex::decompress_size_prepended(PACKED).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    UNPACKED.get_or_init(|| unpack().unwrap_or_default())
+}
 
 /// Where a `$ref` of the bundle points.
 const DEFINITIONS: &str = "#/$defs/";
@@ -23,7 +35,7 @@ const DEFINITIONS: &str = "#/$defs/";
 /// That the file is JSON is tested; what is missing in it would be missing here.
 fn bundle() -> &'static Value {
     static PARSED: OnceLock<Value> = OnceLock::new();
-    PARSED.get_or_init(|| serde_json::from_str(BUNDLE).unwrap_or_default())
+    PARSED.get_or_init(|| serde_json::from_str(text()).unwrap_or_default())
 }
 
 /// Names of all documents.

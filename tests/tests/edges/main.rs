@@ -24,7 +24,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("act", &["units", "plan", "kernel"]),
     ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
     ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
-    ("measure", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
+    ("lzo", &[]),
+    ("measure", &["units", "lzo", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
     ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act", "sandbox", "measure"]),
     (
         "cli",
@@ -48,7 +49,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "plan", "advice", "sheet", "view"];
+const PURE: &[&str] = &["units", "lzo", "snapshot", "evidence", "trace", "model", "plan", "advice", "sheet", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

@@ -56,7 +56,7 @@ impl Generate {
                     write(&dir.join(path), script)?;
                 }
             }
-            What::Schema { name: None } => output::json_text(schema::BUNDLE)?,
+            What::Schema { name: None } => output::json_text(schema::text())?,
             What::Schema { name: Some(name) } => {
                 let unknown = || {
                     let (name, names) = (name.escape_debug(), schema::names().collect::<Vec<_>>().join(", "));

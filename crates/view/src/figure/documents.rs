@@ -57,7 +57,7 @@ macro_rules! documents {
         /// Those with numbers; where two hold the same path, the first one is meant.
         const DOCUMENTS: &[Document] = &[$($(Document { name: $name, short: $short, command: $command, now: $now },)?)*];
 
-        /// The schemas of all documents as the types say: what [`crate::schema::BUNDLE`] has to be.
+        /// The schemas of all documents as the types say: what [`crate::schema::text`] has to be.
         #[must_use]
         pub fn schemas() -> Value {
             let mut generator = SchemaSettings::default().into_generator();

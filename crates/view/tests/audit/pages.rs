@@ -83,7 +83,7 @@ fn shared_memory_in_swap_is_in_smaps_and_not_in_vmswap() {
 fn the_split_of_pss_came_with_5_3() {
     let told = told("rss-pss");
     assert!(told.contains("smaps_rollup exists since 4.14, its split by kind since 5.3 (ee2ad71b0756)."), "{told}");
-    let schema = ramline_view::schema::BUNDLE;
+    let schema = ramline_view::schema::text();
     for kind in ["anonymous", "files", "shared memory"] {
         assert!(schema.contains(&format!("Of `pss`, {kind}; `None` before 5.3.")), "{kind}");
     }
