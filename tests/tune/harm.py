@@ -56,14 +56,21 @@ def guard(machine):
     bad = [sample for sample in samples if sample[2] == LEAST_FREE]
     if not check("the change was in force while it was looked at", bad, f"{samples[-5:]} {seen.text('hurt.sampler')}"):
         return
-    hurts = next((at for at, waited, _ in bad for at2, waited2, _ in bad if at2 - at >= 1 and (waited2 - waited) / 1e6 / (at2 - at) > HURTS), None)
-    back = next((at for at, _, value in samples if at > bad[-1][0]), bad[-1][0])
-    note(f"in force for {back - bad[0][0]:.1f} s; all tasks waited {(bad[-1][1] - bad[0][1]) / 1e6:.1f} s of it; kills: {len(seen.text('hurt.kills').splitlines())}")
-    if hurts is not None:
-        check("it is undone within 10 s after it begins to hurt", back - hurts <= SECONDS, (hurts, back))
-        note(f"undone {back - hurts:.1f} s after it begins to hurt")
-    else:
+    note(f"kills: {len(seen.text('hurt.kills').splitlines())}")
+    if not undone_in_time(samples, bad):
         check("it hurts: a process was killed, or all tasks waited", seen.text("hurt.kills").strip(), bad[-1])
+
+
+def undone_in_time(samples, bad):
+    """Whether it hurt while it was in force (`bad`), and if so it has to be undone in time."""
+    hurts = next((at for at, waited, _ in bad for at2, waited2, _ in bad if at2 - at >= 1 and (waited2 - waited) / 1e6 / (at2 - at) > HURTS), None)
+    back = next((at for at, _, _ in samples if at > bad[-1][0]), bad[-1][0])
+    note(f"in force for {back - bad[0][0]:.1f} s; all tasks waited {(bad[-1][1] - bad[0][1]) / 1e6:.1f} s of it")
+    if hurts is None:
+        return False
+    note(f"undone {back - hurts:.1f} s after it begins to hurt")
+    check("it is undone within 10 s after it begins to hurt", back - hurts <= SECONDS, (hurts, back))
+    return True
 
 
 def seconds_held(seen, step):
@@ -84,20 +91,4 @@ def swappiness(machine):
     samples = [tuple(float(word) for word in line.split()) for line in seen.text("worse.samples").splitlines() if len(line.split()) == 3]
     bad = [sample for sample in samples if sample[2] == 200]
     if check("the change was in force while it was looked at", bad, samples[-5:]):
-        back = next((at for at, _, value in samples if at > bad[-1][0]), bad[-1][0])
-        note(f"in force for {back - bad[0][0]:.1f} s; all tasks waited {(bad[-1][1] - bad[0][1]) / 1e6:.1f} s of it")
-        check("it is undone within 10 s", back - bad[0][0] <= SECONDS, back - bad[0][0])
-
-
-def limit(machine):
-    """A zram that may take 1 MiB of RAM, above a disk, and a load that has to be swapped out."""
-    seen = machine.debian("tune", DO="without_zram hurt_limit")
-    note(seen.text("limit.io"))
-    check("the apply ends as rolled back", seen.status("limit-apply") not in (0, None), seen.said("limit-apply"))
-    held = seconds_held(seen, "limit-status")
-    state(seen, "limit-status", 1, "undone")
-    check("because zram refused pages", "zram refused" in (held.get("undone_why") or ""), held.get("undone_why"))
-    check("it is off again", "zram" not in seen.text("limit-swaps.out"), seen.text("limit-swaps.out"))
-    equal("the file is as before", seen.text("limit.conf"), "[zram0]\nzram-resident-limit = 1\n")
-    seconds = (held.get("changed_ms", 0) - held.get("applied_ms", 0)) / 1e3
-    check("it is undone within 10 s", 0 < seconds <= SECONDS, seconds)
+        check("it hurts", undone_in_time(samples, bad), bad[-1])

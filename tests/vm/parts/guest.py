@@ -85,8 +85,9 @@ class Machine:
         run = lambda: subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
         done = run()
         console = out / "console.log"
-        # A disk that is kept is not as it was before.
-        if done.returncode == PANIC and "--persist" not in command and EMULATOR_PANIC in (console.read_text(errors="replace") if console.exists() else ""):
+        # A disk that is kept is not as it was before, unless the script had not begun.
+        again = "--persist" not in command or (not done.stdout.strip() and {path.name for path in out.iterdir()} <= {"script", "console.log"})
+        if done.returncode == PANIC and again and EMULATOR_PANIC in (console.read_text(errors="replace") if console.exists() else ""):
             repeated(f"the guest of {script}", "the emulator ran a half-patched instruction of its kernel (int3), which panicked")
             done = run()
         return Seen(out, done.stdout, done.stderr, done.returncode)
