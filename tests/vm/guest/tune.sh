@@ -40,11 +40,11 @@ facts() {
     step "$1-fstab" findmnt --verify
     ls /etc/systemd/system/ramline-zram*.service >/dev/null 2>&1 && step "$1-verify" systemd-analyze verify /etc/systemd/system/ramline-zram*.service
     if [ -e /run/systemd/generator/dev-zram0.swap ]; then
-        step "$1-verify-swap" systemd-analyze verify /run/systemd/generator/dev-zram0.swap
+        step "$1-verify-swap" systemd-analyze verify --man=no /run/systemd/generator/dev-zram0.swap
         # The generator itself, on the files as they are; what it made at boot it said in the journal.
         rm -rf /run/tune-oracle && mkdir /run/tune-oracle
         step "$1-generator" /usr/lib/systemd/system-generators/zram-generator /run/tune-oracle
-        step "$1-made" find /run/tune-oracle -name dev-zram0.swap
+        step "$1-made" find /run/tune-oracle -name dev-zram0.swap -type f
     fi
     # zram-tools' own unit fails to remove the module when it is stopped, and beside zram-generator to start.
     step "$1-journal" sh -c 'journalctl --boot --priority=warning --no-pager --output=short | grep -i zram | grep -v zramswap.service || true'
