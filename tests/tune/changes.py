@@ -144,8 +144,8 @@ def rebooted(machine, name, prepare, apply, areas, more=(), behind="", last="", 
 
 
 def with_generator(machine):
-    """zram through zram-generator, a setting of the reader's own, /tmp in RAM."""
-    first, seen, _ = rebooted(machine, "generator", "without_zram tmp_on_disk", f"{ZRAM} {SWAPPINESS} {TMP}", ZRAM_FIRST)
+    """zram through zram-generator, whose file makes it on smaller machines only; a setting of the reader's own, /tmp in RAM."""
+    first, seen, _ = rebooted(machine, "generator", "limited_zram tmp_on_disk", f"{ZRAM} {SWAPPINESS} {TMP}", ZRAM_FIRST)
     note(f"a tmpfs with quotas on this kernel: {'mounted' if first.status('quota') == 0 else first.text('quota.err').strip()}")
     for guest in (first, seen):
         check("zram-generator takes the file without a word", guest.status("now-generator") == 0 and not guest.text("now-generator.err").strip(), guest.said("now-generator"))

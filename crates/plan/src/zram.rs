@@ -24,6 +24,8 @@ pub struct ZramSetUp {
 
 /// Where zram-generator is configured.
 pub const GENERATOR_CONF: &str = "/etc/systemd/zram-generator.conf";
+/// The key of a section by which machines with more RAM get no device.
+const RAM_LIMIT: &str = "host-memory-limit";
 const MODULES: &str = "/etc/modules-load.d/ramline-zram.conf";
 const OPTIONS: &str = "/etc/modprobe.d/ramline-zram.conf";
 const RULE: &str = "/etc/udev/rules.d/90-ramline-zram.rules";
@@ -39,6 +41,10 @@ pub fn with_generator(set_up: &ZramSetUp, conf: Option<&str>) -> Result<Vec<Step
     let mut keys = vec![("zram-size", &*size), ("swap-priority", &*priority)];
     if let Some(algorithm) = &set_up.algorithm {
         keys.insert(1, ("compression-algorithm", algorithm));
+    }
+    // Of more RAM than this there would be no device: not what the reader of a plan for this machine wants.
+    if conf.is_some_and(|conf| ini::get(conf, &section, RAM_LIMIT).is_some()) {
+        keys.push((RAM_LIMIT, "none"));
     }
     let after = ini::set(conf, &section, &keys)?;
     Ok(vec![
@@ -163,5 +169,12 @@ mod tests {
             after,
             "[zram1]\nzram-size = 1\n\n[zram0]\nzram-size = 512\ncompression-algorithm = zstd\nswap-priority = 100\n"
         );
+    }
+
+    #[test]
+    fn a_section_for_small_machines_only_holds_for_this_one_too() {
+        let steps = with_generator(&set_up(), Some("[zram0]\nhost-memory-limit = 128\n")).unwrap();
+        let Step::EditFile { after: Some(after), .. } = &steps[1] else { panic!("{steps:?}") };
+        assert!(after.starts_with("[zram0]\nhost-memory-limit = none\nzram-size = 512\n"), "{after}");
     }
 }

@@ -59,6 +59,13 @@ without_zram() {
     systemctl daemon-reload
 }
 
+# As far as its file says only smaller machines get zram.
+limited_zram() {
+    without_zram
+    printf '[zram0]\nhost-memory-limit = 128\nzram-size = ram / 2\n' >/etc/systemd/zram-generator.conf
+    systemctl daemon-reload
+}
+
 # The generator goes too.
 without_generator() {
     without_zram

@@ -4,6 +4,7 @@
 //! is there or 2, and never beyond twice the RAM. A device in use is never reset: a second one takes its place and the first is drained.
 
 mod fresh;
+mod generator;
 mod live;
 mod manager;
 mod pages;

@@ -2,12 +2,12 @@
 
 use ramline_model::pages::Ranged;
 use ramline_model::zram as model;
-use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot, with_generator, without_generator};
+use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, for_this_boot, without_generator};
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
 use super::super::{need, swap};
-use super::{manager, next, pages, priority, size};
+use super::{generator, manager, next, pages, priority, size};
 use crate::prelude::*;
 use ramline_units::Ratio;
 
@@ -46,13 +46,7 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
             }
         }
     }
-    let others = manager::number(desk.set_up);
-    let bare = zram.devices.iter().filter(|device| device.disksize.0 == 0);
-    let mut bare = bare.filter_map(|device| device.name.strip_prefix("zram")?.parse().ok());
-    let number = bare.find(|number| Some(*number) != others).unwrap_or_else(|| {
-        let next = next(snapshot);
-        if Some(next) == others { next + 1 } else { next }
-    });
+    let (number, in_the_way) = number(desk, &zram.devices);
     let disks: Vec<i32> = areas.iter().map(|area| area.priority).collect();
     let state = model::of(snapshot);
     let gain = state
@@ -105,12 +99,32 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         more(size, full, ranged)
     );
     let risk = format!("{slots} for its table at once; pages that do not compress gain nothing (`ramline show zram`)");
-    let make = || steps(desk, &set_up, support.control);
+    let make = || in_the_way.map_or_else(|| steps(desk, &set_up, support.control), Err);
     let steps = match manager::at_boot(desk.set_up) {
         Some(other) => manager::replaced(other, make, None),
         None => make(),
     };
     Some(draft(wanted).also(also).change(new, effect, risk, steps))
+}
+
+/// The number of the new device, and what stands in its way: one that a file makes at the next boot anyway, or the first that nobody else uses.
+fn number(desk: &Desk<'_>, devices: &[ramline_snapshot::zram::ZramDevice]) -> (u32, Option<String>) {
+    let mut in_the_way = None;
+    let files = &desk.set_up.generator;
+    if files.program.is_some() && !desk.ask.runtime_only {
+        match generator::off(files, devices) {
+            Ok(Some(number)) => return (number, None),
+            Ok(None) => {}
+            Err(why) => in_the_way = Some(why),
+        }
+    }
+    let mut taken = generator::named(files);
+    taken.extend(manager::number(desk.set_up));
+    let bare = devices.iter().filter(|device| device.disksize.0 == 0);
+    let mut bare = bare.filter_map(|device| device.name.strip_prefix("zram")?.parse().ok());
+    let number = bare.find(|number| !taken.contains(number));
+    let number = number.or_else(|| (next(desk.inputs.snapshot)..).find(|number| !taken.contains(number)));
+    (number.unwrap_or_default(), in_the_way)
 }
 
 /// Why zram is wanted; `None` where it is not.
@@ -222,32 +236,5 @@ pub(super) fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<V
             false => Ok(without_generator(zram, loaded)),
         };
     }
-    generator_steps(zram, generator)
-}
-
-/// Through zram-generator: the file in /etc hides one of a package, so it starts from that.
-fn generator_steps(zram: &ZramSetUp, generator: &ramline_snapshot::setup::Generator) -> Result<Vec<Step>, String> {
-    let section = format!("zram{}", zram.number);
-    if let Some(file) =
-        generator.drop_ins.iter().find(|file| edit::ini::sections(&file.text).any(|name| name == section))
-    {
-        return Err(format!(
-            "{} sets [{section}] and wins over {}; change it there",
-            file.path,
-            ramline_plan::GENERATOR_CONF
-        ));
-    }
-    let main = generator.main.as_ref();
-    let left_alone = |why: edit::LeftAlone| {
-        format!("{} is left alone: {why}", main.map_or(ramline_plan::GENERATOR_CONF, |main| &main.path))
-    };
-    let mut steps = with_generator(zram, main.map(|main| main.text.as_str())).map_err(left_alone)?;
-    if main.is_some_and(|main| main.path != ramline_plan::GENERATOR_CONF) {
-        for step in &mut steps {
-            if let Step::EditFile { before, .. } = step {
-                *before = None;
-            }
-        }
-    }
-    Ok(steps)
+    generator::steps(zram, generator)
 }

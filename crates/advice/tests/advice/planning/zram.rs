@@ -40,15 +40,39 @@ fn much_in_swap_on_disk_is_a_reason_for_zram_above_it() {
 
 #[test]
 fn zram_generator_gets_its_section_on_top_of_the_file_that_is_in_force() {
-    let packaged =
-        capacity(&without_swap(), &with_generator(Some(("/usr/lib/systemd/zram-generator.conf", "[zram1]\na = 1\n"))));
+    let packaged = capacity(
+        &without_swap(),
+        &with_generator(Some(("/usr/lib/systemd/zram-generator.conf", "[zram1]\nmount-point = /var/tmp\n"))),
+    );
     assert_eq!(steps(&packaged)[1], "create /etc/systemd/zram-generator.conf");
     let ramline_plan::Step::EditFile { after: Some(after), .. } = &packaged.steps[1] else { panic!("{packaged:?}") };
-    assert!(after.starts_with("[zram1]\na = 1\n\n[zram0]\nzram-size = "), "{after}");
+    assert!(after.starts_with("[zram1]\nmount-point = /var/tmp\n\n[zram0]\nzram-size = "), "{after}");
     let own = capacity(&without_swap(), &with_generator(Some(("/etc/systemd/zram-generator.conf", ""))));
     assert_eq!(steps(&own)[1], "replace /etc/systemd/zram-generator.conf");
     let odd = capacity(&without_swap(), &with_generator(Some(("/etc/systemd/zram-generator.conf", "what\n"))));
     assert!(is_refused(&odd, "line 1"), "{odd:?}");
+}
+
+#[test]
+fn a_device_that_the_generator_makes_at_boot_and_is_not_on_is_the_one_that_is_set() {
+    let conf = "/etc/systemd/zram-generator.conf";
+    let set_up = |text| with_generator(Some((conf, text)));
+    let planned = |text| capacity(&without_swap(), &set_up(text)).new.unwrap();
+    assert!(planned("[zram0]\nhost-memory-limit = 128\n").starts_with("zram0: "));
+    assert!(planned("[zram3]\nzram-size = 512\n").starts_with("zram3: "));
+    // One that holds a file system is neither swap nor free.
+    assert!(planned("[zram0]\nmount-point = /var/tmp\n").starts_with("zram1: "));
+    assert!(planned("[zram0]\nfs-type = ext4\n[zram1]\nfs-type = swap\n").starts_with("zram1: "));
+    let both = capacity(&without_swap(), &set_up("[zram0]\n[zram1]\n"));
+    assert!(is_refused(&both, "zram0 and zram1 at boot, and none is on"), "{both:?}");
+    // It has its size, and somebody has switched it off.
+    let off = capacity(&with_zram().swaps(""), &set_up("[zram0]\nzram-size = 116\n"));
+    assert!(is_refused(&off, "systemctl stop systemd-zram-setup@zram0.service"), "{off:?}");
+    let other =
+        ConfFile { path: "/etc/systemd/zram-generator.conf.d/a.conf".into(), text: "[zram0]\nzram-size = 1\n".into() };
+    let mut dropped = set_up("");
+    dropped.generator.drop_ins.push(other);
+    assert!(is_refused(&capacity(&without_swap(), &dropped), "a.conf sets [zram0] and wins"));
 }
 
 #[test]
