@@ -13,6 +13,8 @@ use ramline_units::Ratio;
 
 /// So much of the RAM in swap on disk is worth keeping in RAM, compressed.
 const MUCH_ON_DISK: f64 = 0.05;
+/// Below it a page in zram frees less than a tenth of itself, for a compression out and another in.
+const LEAST_RATIO: f64 = 1.1;
 
 pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
     let (inputs, goal) = (desk.inputs, desk.ask.goal);
@@ -57,6 +59,11 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         .find(|gain| gain.tells());
     let chosen = desk.ask.pages.as_ref().and_then(|pages| pages::choose(pages, snapshot, goal));
     let ranged = chosen.as_ref().and_then(|chosen| chosen.ratio);
+    if let Some(why) = ranged.and_then(gains_nothing) {
+        let measured = chosen.into_iter().flat_map(|chosen| chosen.why).skip(1);
+        let below = reason("what does not compress belongs on disk: ramline tune plan swap", "");
+        return Some(draft(why).also(measured).also([wanted, below]).keep());
+    }
     let ratio = ranged.map(|ranged| Ratio(ranged.value)).or_else(|| gain.and_then(|gain| gain.effective_ratio));
     let size = size(ram, ratio, goal);
     let (algorithm, of_algorithm) = match chosen {
@@ -105,6 +112,18 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         None => make(),
     };
     Some(draft(wanted).also(also).change(new, effect, risk, steps))
+}
+
+/// Pages of which even the upper end of the ratio saves next to nothing: held in zram they cost time and no less RAM.
+fn gains_nothing(ratio: Ranged) -> Option<Reason> {
+    let most = ratio.interval.map_or(ratio.value, |interval| interval.high);
+    (most < LEAST_RATIO).then(|| {
+        let saved = percent(1.0 - most.max(1.0).recip());
+        reason(
+            format!("these pages hardly compress: in zram they would save at most {saved} of their RAM"),
+            "measure pages",
+        )
+    })
 }
 
 /// The number of the new device, and what stands in its way: one that a file makes at the next boot anyway, or the first that nobody else uses.

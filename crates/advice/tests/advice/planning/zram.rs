@@ -210,3 +210,19 @@ fn what_cannot_be_told_apart_keeps_the_choice_of_the_kernel_and_without_a_profil
     assert!(why(&level).contains("cannot be told apart from it"), "{}", why(&level));
     assert!(why(&capacity(&without_swap(), &systemd())).contains("sudo ramline measure pages"));
 }
+
+#[test]
+fn pages_that_hardly_compress_get_no_zram_though_it_is_asked_for() {
+    let line = by_pages(&without_swap(), &[("lzo-rle", 4032), ("lz4", 4030)]);
+    assert_eq!(line.decision, Decision::Keep, "{line:?}");
+    assert!(
+        why(&line).starts_with("these pages hardly compress: in zram they would save at most 0 % of their RAM"),
+        "{}",
+        why(&line)
+    );
+    assert!(
+        why(&line).contains("asked for: the most data in RAM") && why(&line).contains("tune plan swap"),
+        "{}",
+        why(&line)
+    );
+}
