@@ -206,27 +206,32 @@ def more_cuts(machine):
 
 
 def every_record(machine):
-    """Killed behind every record of an apply and of an undo."""
+    """Killed behind every record of an apply and of an undo, in a boot each."""
     disk = Disk(machine, "sweep")
-    seen = disk.boot("without_generator before sweep", APPLY=ZRAM)
+    seen = disk.boot("without_generator before sweep_apply", APPLY=ZRAM)
+    undone = disk.boot("sweep_undo", APPLY=ZRAM)
     before, finished = seen.text("before.listing"), None
-    applies, undos = (int(seen.text(f"{verb}-records").strip() or 0) for verb in ("apply", "undo"))
+    applies, undos = (int(of.text(f"{verb}-records").strip() or 0) for of, verb in ((seen, "apply"), (undone, "undo")))
     note(f"an apply has {applies - 1} records, an undo {undos - 1}")
     check("the sweeps came to their ends", 10 < applies < 80 and 10 < undos < 80, (applies, undos))
     for n in range(1, applies):
         equal(f"apply killed behind record {n}", seen.status(f"k{n}-apply"), 137)
-        state(seen, f"k{n}-status", n, "half_applied")
-        if n % 2:
+        # Behind the last record all is done.
+        last = n == applies - 1
+        state(seen, f"k{n}-status", n, "in_force" if last else "half_applied")
+        if n % 2 and not last:
             went(seen, f"k{n}-finish")
             finished = finished or seen.text(f"k{n}-finished.listing")
             same(f"finished behind record {n} as behind the first", untimed(finished), untimed(seen.text(f"k{n}-finished.listing")))
         went(seen, f"k{n}-undo")
         same(f"apply killed behind record {n}, undone", before, seen.text(f"k{n}.listing"))
     for n in range(1, undos):
-        equal(f"undo killed behind record {n}", seen.status(f"u{n}-undo"), 137)
-        state(seen, f"u{n}-status", applies + n - 1, "half_undone")
-        went(seen, f"u{n}-again")
-        same(f"undo killed behind record {n}, undone", before, seen.text(f"u{n}.listing"))
+        equal(f"undo killed behind record {n}", undone.status(f"u{n}-undo"), 137)
+        last = n == undos - 1
+        state(undone, f"u{n}-status", applies + n - 1, "undone" if last else "half_undone")
+        if not last:
+            went(undone, f"u{n}-again")
+        same(f"undo killed behind record {n}, undone", before, undone.text(f"u{n}.listing"))
     disk.gone()
 
 

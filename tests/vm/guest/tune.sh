@@ -144,9 +144,9 @@ cut() {
     sleep 120
 }
 
-# Every record of an apply and of an undo, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
-sweep() {
-    local n=0 which
+# Every record of an apply, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
+sweep_apply() {
+    local n=0
     while [ $n -lt 80 ]; do
         n=$((n + 1))
         step "k$n-apply" env RAMLINE_TEST_KILL_AFTER_STEP=$n ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms
@@ -160,7 +160,11 @@ sweep() {
         listing "k$n"
     done
     echo $n >/out/apply-records
-    which=0
+}
+
+# Every record of an undo of the change that is in force.
+sweep_undo() {
+    local which=0
     while [ $which -lt 80 ]; do
         which=$((which + 1))
         step "u$which-undo" env RAMLINE_TEST_KILL_AFTER_STEP=$which ramline tune undo --yes
