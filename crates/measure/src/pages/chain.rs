@@ -1,8 +1,9 @@
 //! How many pages a zspage may have in this kernel, found by where zram begins to keep pages as they are.
 //!
-//! What it is not: reading the kernel's configuration, which is not everywhere. A page of random bytes followed by zeros compresses to
-//! about as many bytes as are random, whatever the algorithm; the watermark of huge pages lies between the longest length that was stored
-//! compressed and the first that was not, and each chain has a watermark of its own.
+//! What it is not: reading the kernel's configuration, which is not everywhere. A page of zeros followed by random bytes compresses to
+//! about as many bytes as are random, whatever the algorithm; the other way round LZO, which skips ahead in what does not compress,
+//! misses where the zeros begin. The watermark of huge pages lies between the longest length that was stored compressed and the first
+//! that was not, and each chain has a watermark of its own.
 
 use std::os::unix::fs::FileExt;
 
@@ -18,8 +19,17 @@ use super::bench::open;
 use super::error::PagesError;
 use super::sample::{stop_if_interrupted, wide};
 
-/// Writes generated pages only, to a device whose size is not yet set; `None` where no chain fits.
-pub fn probe(device: &Device, page: usize) -> Result<Option<u64>, PagesError> {
+/// What was found on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probed {
+    /// The longest length that was kept compressed.
+    pub longest: u64,
+    /// The chain with that watermark; `None` where none has it.
+    pub chain: Option<u64>,
+}
+
+/// Writes generated pages only, to a device whose size is not yet set.
+pub fn probe(device: &Device, page: usize) -> Result<Probed, PagesError> {
     let from = page * 3 / 4;
     device.set_disksize(Bytes(wide(page * page)))?;
     let file = open(device)?;
@@ -31,7 +41,7 @@ pub fn probe(device: &Device, page: usize) -> Result<Option<u64>, PagesError> {
         stop_if_interrupted()?;
         let bytes = buffer.bytes_mut();
         bytes.fill(0);
-        bytes[..random_bytes].iter_mut().for_each(|byte| *byte = random.next_u64().to_le_bytes()[0]);
+        bytes[page - random_bytes..].iter_mut().for_each(|byte| *byte = random.next_u64().to_le_bytes()[0]);
         let written = file.write_all_at(buffer.bytes(), wide(at * page));
         written.map_err(|error| KernelError::io("write to", device.node(), error))?;
         let after = device.mm_stat()?.compr_data_size;
@@ -41,7 +51,7 @@ pub fn probe(device: &Device, page: usize) -> Result<Option<u64>, PagesError> {
         }
         before = after;
     }
-    Ok(chain_below(wide(page), longest))
+    Ok(Probed { longest, chain: chain_below(wide(page), longest) })
 }
 
 /// The chain whose watermark is the first above the longest length stored compressed; lengths are known to within 4 bytes, watermarks

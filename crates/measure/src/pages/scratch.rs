@@ -18,6 +18,7 @@ use ramline_sandbox::progress::Progress;
 use ramline_units::Bytes;
 
 use super::bench::{Bench, open};
+use super::chain::Probed;
 use super::error::PagesError;
 use super::sample::{stop_if_interrupted, wide};
 use super::timed::{BATCHES, CLUSTERS, Timed};
@@ -60,9 +61,10 @@ fn algorithms(
     let names = device.algorithms()?;
     progress.step("measuring pages: which chains zsmalloc makes");
     match chain::probe(&device, bench.sample.page_bytes()) {
-        Ok(Some(pages)) => profile.chain = Chain { pages, probed: true },
-        Ok(None) => {
-            profile.skipped.push("the length of zsmalloc's chains: no chain has the watermark found".to_owned())
+        Ok(Probed { chain: Some(pages), .. }) => profile.chain = Chain { pages, probed: true },
+        Ok(Probed { longest, chain: None }) => {
+            let why = format!("no chain keeps pages of up to {longest} bytes compressed, and none longer");
+            profile.skipped.push(format!("the length of zsmalloc's chains: {why}"));
         }
         Err(PagesError::Kernel(error)) => profile.skipped.push(format!("the length of zsmalloc's chains: {error}")),
         Err(other) => return Err(other),
