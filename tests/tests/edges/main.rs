@@ -15,10 +15,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("evidence", &["units"]),
     ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
+    ("sim", &["units", "evidence", "trace", "model"]),
     ("plan", &["units"]),
     ("advice", &["units", "snapshot", "evidence", "model", "plan"]),
     ("sheet", &["units"]),
-    ("view", &["units", "snapshot", "evidence", "model", "plan", "advice", "sheet"]),
+    ("view", &["units", "snapshot", "evidence", "model", "sim", "plan", "advice", "sheet"]),
     ("kernel", &["units", "snapshot"]),
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "plan", "kernel"]),
@@ -26,7 +27,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
     ("lzo", &[]),
     ("measure", &["units", "lzo", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
-    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act", "sandbox", "measure"]),
+    (
+        "lab",
+        &["units", "snapshot", "evidence", "trace", "model", "sim", "kernel", "gather", "act", "sandbox", "measure"],
+    ),
     (
         "cli",
         &[
@@ -36,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "model",
             "plan",
             "advice",
+            "sim",
             "view",
             "kernel",
             "gather",
@@ -49,7 +54,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "lzo", "snapshot", "evidence", "trace", "model", "plan", "advice", "sheet", "view"];
+const PURE: &[&str] =
+    &["units", "lzo", "snapshot", "evidence", "trace", "model", "sim", "plan", "advice", "sheet", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

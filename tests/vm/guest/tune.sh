@@ -137,12 +137,23 @@ undo() { step undo ramline tune undo 1 --yes; }
 
 # The process dies behind record CUT of the verb, and then the power goes.
 cut_apply() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune apply ${APPLY//,/ } --yes --guard 0s && cut; }
-cut_undo() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo 1 --yes && cut; }
+cut_undo() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo --yes && cut; }
 cut() {
     cat /out/cut.status /out/cut.err
     echo "tune: cut now"
     sleep 120
 }
+
+# What the power cut left of change NUMBER, and its end: finished first where MEND says so, then undone. It comes home with a later boot.
+mend() {
+    step "c$NUMBER-status" ramline tune status --json
+    [ "$MEND" = finish ] && step "c$NUMBER-finish" ramline tune finish
+    step "c$NUMBER-undo" ramline tune undo "$NUMBER" --yes
+    listing "c$NUMBER"
+    keep
+}
+# One more change, whole.
+again() { step "again" ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms; }
 
 # Every record of an apply, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
 sweep_apply() {
