@@ -28,6 +28,7 @@
 pub mod count;
 mod event;
 mod format;
+pub mod generate;
 mod order;
 mod page;
 pub mod text;

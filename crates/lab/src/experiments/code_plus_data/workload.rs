@@ -1,13 +1,14 @@
 //! The workload of code-plus-data: this binary again, inside the sandbox.
 //!
 //! A file stands for program code: mapped read-only and shared. Anonymous memory stands for data. The data is filled
-//! first; then round k reads, for i over the code size in steps of 4 KiB, one byte of the code at a pseudo-random
-//! multiple of 8 and the data byte k * unit + i * 4096. Neighbouring windows of data overlap by all but one unit.
+//! first; what is read then is said by the generator, the same that a simulator is given.
+
+use ramline_trace::generate::CodePlusData;
 
 use super::report::{WorkReport, WorkTask};
 use crate::prelude::*;
 
-/// Bytes from one step to the next: the experiment counts in 4 KiB on every machine.
+/// Bytes that are filled at once: the experiment counts in 4 KiB on every machine.
 const STEP: u64 = 4096;
 /// Steps between looks at the clock.
 const CLOCK_EVERY: u64 = 32;
@@ -37,6 +38,18 @@ pub fn work(task: Value) -> Result<()> {
     let last = rounds(task, &code, &data, ballast.as_ref(), &mut brake)?;
     // The last counters are read while the memory is still ours.
     child::report_and_wait(&now(last)?)
+}
+
+/// The touches of a workload.
+#[must_use]
+pub fn load(workload: &ramline_evidence::Workload) -> CodePlusData {
+    CodePlusData {
+        unit: workload.unit.0,
+        code: workload.code_units,
+        data: workload.data_units,
+        rounds: workload.rounds,
+        seed: workload.seed,
+    }
 }
 
 fn units(task: &WorkTask, count: u32) -> Bytes {
@@ -76,9 +89,9 @@ fn fill<'a>(task: &WorkTask, maps: impl Iterator<Item = &'a mut Map>, brake: &mu
 }
 
 fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mut Brake) -> Result<WorkReport> {
-    let steps = units(task, task.workload.code_units).0 / STEP;
-    let slots = units(task, task.workload.code_units).0 / 8;
-    let mut rng = SplitMix64::new(task.workload.seed);
+    let load = load(&task.workload);
+    let steps = load.steps();
+    let mut touches = load.rounds();
     let begin = process::monotonic();
     let (mut reported, mut checksum) = (begin, 0u64);
     let going = WorkReport { phase: Phase::Rounds, ..WorkReport::default() };
@@ -87,9 +100,10 @@ fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake:
         checksum = 0;
         for step in 0..steps {
             brake.wait()?;
-            let at = rng.below(slots) * 8;
-            let of_data = u64::from(round) * task.workload.unit.0 + step * STEP;
-            checksum += u64::from(code.touch_read(index(at)?)?) + u64::from(data.touch_read(index(of_data)?)?);
+            for touch in touches.by_ref().take(CodePlusData::TOUCHES_OF_A_STEP) {
+                let map = if touch.region == CodePlusData::CODE { code } else { data };
+                checksum += u64::from(map.touch_read(index(touch.offset)?)?);
+            }
             if step % CLOCK_EVERY == 0 {
                 let now = process::monotonic();
                 let late = now.saturating_sub(begin) > task.workload.timeout;
