@@ -31,6 +31,7 @@ pub enum Command {
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
+    Predict(commands::predict::Predict),
     Tune(commands::tune::Tune),
     Swap(commands::swap::Swap),
     Snapshot(commands::snapshot::Snapshot),

@@ -162,6 +162,14 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("cache watch", &[("sudo ramline cache watch --for 60 /var/lib/mysql", "what pushes these files out")]),
     (
+        "predict",
+        &[
+            ("ramline predict", "a load without swap, with swap and with zram, by swappiness"),
+            ("ramline predict --fill random --read-ahead 128KiB,8MiB", "data that does not compress, two read-aheads"),
+            ("sudo ramline predict --verify", "the best, the worst and no-swap proved in the lab"),
+        ],
+    ),
+    (
         "tune",
         &[
             ("ramline tune plan", "what to change and what to keep, and why"),

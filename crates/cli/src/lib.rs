@@ -133,6 +133,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Measure(command)) => command.run(source),
         Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),
+        Some(Command::Predict(command)) => command.run(source),
         Some(Command::Tune(command)) => command.run(source),
         Some(Command::Swap(command)) => command.run(source),
         Some(Command::Snapshot(command)) => command.run(source),

@@ -108,6 +108,18 @@ impl Zsmalloc {
         CHAINS.into_iter().find(|chain| Zsmalloc::new(page, *chain).huge_from == huge_from)
     }
 
+    /// Bytes that one page of this compressed length takes in a large pool; none for a page of one repeated word (length 0).
+    #[must_use]
+    pub fn bytes_of(&self, length: u64) -> u64 {
+        if length == 0 {
+            return 0;
+        }
+        let step = Lengths::step(self.page);
+        let object = LEAST_OBJECT + (length + HANDLE).saturating_sub(LEAST_OBJECT).div_ceil(step) * step;
+        let class = (length < self.huge_from).then(|| self.class(object)).flatten();
+        class.map_or(self.page, |class| (class.pages * self.page).div_ceil(class.objects))
+    }
+
     /// What pages of these lengths take.
     #[must_use]
     pub fn pool(&self, lengths: &Lengths) -> Pool {

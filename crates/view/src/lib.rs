@@ -11,6 +11,7 @@ pub mod html;
 mod lab_lists;
 pub mod measured;
 pub mod pages;
+mod predict;
 mod prelude;
 mod report;
 pub mod schema;
@@ -23,6 +24,7 @@ mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
 pub use pages::MeasuredPages;
+pub use predict::Prediction;
 pub use ramline_evidence::proof::{self, ProofArm, ProofPoint, ProofTable, ProofVersus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};

@@ -1,7 +1,7 @@
 //! `ramline lab`: experiments in a sandbox.
 
 pub mod report;
-mod run;
+pub mod run;
 
 use ramline_act::recover;
 use ramline_lab::experiment::Experiment;
@@ -119,7 +119,7 @@ fn info(e: &Experiment, schema_version: u64) -> ExperimentInfo {
     }
 }
 
-fn known(name: &str) -> Result<&'static Experiment> {
+pub fn known(name: &str) -> Result<&'static Experiment> {
     let names: Vec<_> = EXPERIMENTS.iter().map(|e| e.name).collect();
     let unknown = || {
         let text = format!(
@@ -153,7 +153,7 @@ fn past() -> Result<Vec<PastSeries>> {
 }
 
 /// The series that was named by number or folder, or the latest of any experiment.
-fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
+pub fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
     let Some(named) = named else {
         let latest = made()?.pop().map(|(_, folder)| folder);
         let none = || Failure::new(exit::FAILED, "there is no series to report\n  try: ramline lab run code-plus-data");

@@ -6,6 +6,7 @@ pub mod explain;
 pub mod generate;
 pub mod lab;
 pub mod measure;
+pub mod predict;
 pub mod show;
 pub mod snapshot;
 pub mod swap;

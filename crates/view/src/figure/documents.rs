@@ -20,9 +20,9 @@ use super::leaves::{Leaf, leaves};
 use crate::prelude::*;
 use crate::screen::{ReadPaths, TopicList};
 use crate::{
-    CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, MeasuredPages, ProofTable, ShowCgroups,
-    ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy,
-    TunePlan, Versioned, schema,
+    CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, MeasuredPages, Prediction, ProofTable,
+    ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
+    ShowZram, SortBy, TunePlan, Versioned, schema,
 };
 
 /// A JSON document with numbers that can be explained.
@@ -103,6 +103,7 @@ documents! {
     "proof-table" ProofTable, "proof-table" "ramline lab report" None;
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;
+    "prediction" Prediction;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;
     "swap-maintain" Versioned<'static, UpkeepPass>;

@@ -184,6 +184,16 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     }
     // Before anything is started: a place that cannot be written.
     let html = how.html.as_deref().map(report::target).transpose()?;
+    let folder = made(experiment, params, resume, how.prove)?;
+    report::print(&folder, how.format, html)
+}
+
+/// Makes a series, or what is missing of one.
+///
+/// # Errors
+/// As the lab refuses, fails or is interrupted.
+pub fn made(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, prove: bool) -> Result<RunFolder> {
+    let root = Root::live();
     // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
     let lock = state::lock(&root)?;
     for removed in series::clean_up(&lock, &root)? {
@@ -191,15 +201,14 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     }
     let mut series = experiment.open(&root, params)?;
     plan(&series);
-    let agreed = consent::given(how.prove, &series.global)?;
+    let agreed = consent::given(prove, &series.global)?;
     signals::install();
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
     let order = Order { experiment, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
     let done = series::run(&env, &order, &mut series, consent, &mut Terminal::series(rounds))?;
-    let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
-    report::print(&folder, how.format, html)
+    Ok(done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?)
 }
 
 /// To stderr, on a terminal or not.

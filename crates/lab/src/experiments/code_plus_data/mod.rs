@@ -5,6 +5,7 @@
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
 mod code_file;
+pub mod forecast;
 pub mod plan;
 pub mod report;
 mod runner;

@@ -1,0 +1,84 @@
+//! What things take, in nanoseconds.
+//!
+//! Left out: processors that share a device, and whatever another program does meanwhile.
+
+use ramline_evidence::TierReport;
+
+/// Nanoseconds of each step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// A touch that the page tables answer.
+    pub hit: f64,
+    /// A fault that finds its page in RAM.
+    pub minor: f64,
+    /// A page that goes through the hands of reclaim.
+    pub scan: f64,
+    /// A read of a file: what it takes at all, and each page of it.
+    pub read: [f64; 2],
+    /// A read from a swap area on disk: what it takes at all, and each page of it.
+    pub swap_read: [f64; 2],
+    /// A page written to a swap area on disk: what reclaim takes to ask for it, and when it is there after that.
+    pub swap_write: [f64; 2],
+    /// A page compressed.
+    pub compress: f64,
+    /// A page decompressed.
+    pub decompress: f64,
+    /// So many times less or more they may be.
+    pub spread: f64,
+}
+
+/// Whole nanoseconds.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times below a century, never negative")]
+pub fn whole(ns: f64) -> u64 {
+    ns.max(0.0).round() as u64
+}
+
+/// So much for it at all, and so much for each.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts of pages")]
+pub fn with_each(cost: [f64; 2], n: u64) -> u64 {
+    whole(cost[0] + cost[1] * n as f64)
+}
+
+impl Default for Costs {
+    /// As a virtual machine of 2026 with a disk of its host has them; what `measure tiers` found here is better.
+    fn default() -> Costs {
+        Costs {
+            hit: 60.0,
+            minor: 700.0,
+            scan: 80.0,
+            read: [80e3, 4e3],
+            swap_read: [80e3, 4e3],
+            swap_write: [6e3, 100e3],
+            compress: 4e3,
+            decompress: 2e3,
+            spread: 2.0,
+        }
+    }
+}
+
+impl Costs {
+    /// By what the tiers of this machine cost; what was not measured is as assumed.
+    #[must_use]
+    pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
+        // What was measured once on a quiet machine is so far from the next time.
+        let mut costs = Costs { spread: 1.3, ..Costs::default() };
+        #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one access")]
+        let median = |id: &str| tiers.tier(id).and_then(|tier| tier.latency).map(|latency| latency.p50_ns.0 as f64);
+        let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);
+        set(&mut costs.hit, "ram-load");
+        set(&mut costs.minor, "page-cache-mmap-fault");
+        let suffix = if fill == "random" { "/random" } else { "" };
+        set(&mut costs.decompress, &format!("zram-{algorithm}{suffix}"));
+        set(&mut costs.compress, &format!("zram-{algorithm}{suffix}/write"));
+        if let Some(disk) = tiers.tiers.iter().find(|tier| tier.tier.starts_with("disk:")) {
+            set(&mut costs.read[0], &disk.tier);
+            let each = disk.throughput.as_ref().map(|rate| 4096.0 * 1e9 / rate.median.max(1.0));
+            costs.read[1] = each.unwrap_or(costs.read[1]);
+            costs.swap_read = costs.read;
+            costs.swap_write[1] = costs.read[0];
+        }
+        costs
+    }
+}

@@ -1,0 +1,255 @@
+//! A setting foretold: many runs of the simulator, over what the kernel leaves open and over what a cost may be.
+//!
+//! The middle of the runs is the forecast, and between which values 95 of 100 of them lie its interval.
+
+use ramline_evidence::rng::SplitMix64;
+use ramline_trace::generate::CodePlusData;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cost::Costs;
+use crate::memory::Setting;
+use crate::run::{self, Chance, End, Outcome};
+
+/// Runs of each setting.
+pub const RUNS: u32 = 32;
+/// Pages of the program itself, of its page tables and of what the kernel keeps for the group: what two sizes without swap leave of the
+/// limit (452 and 521), and some more to each side.
+const BASE: [u64; 2] = [400, 600];
+
+/// The middle of several values, and between what nearly all of them lie.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Range {
+    /// The middle.
+    pub median: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Range {
+    /// Of some values; `None` of none.
+    #[must_use]
+    pub fn of(mut values: Vec<f64>) -> Option<Range> {
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        // Of 40 and more one in 40 is left out at each end.
+        let cut = values.len() / 40;
+        let (low, high) = (*values.get(cut)?, *values.get(last - cut)?);
+        let median = (values.get(last / 2)? + values.get(values.len() / 2)?) / 2.0;
+        Some(Range { median, low, high })
+    }
+
+    /// Whether a value lies in it.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+/// How runs end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The load is done.
+    #[default]
+    Fine,
+    /// It was not done in time.
+    Thrashing,
+    /// The group ran out of memory.
+    Killed,
+}
+
+/// What is foretold, or was measured, of one setting.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// How most runs end.
+    pub verdict: Verdict,
+    /// Seconds that a round takes.
+    pub round: Option<Range>,
+    /// Major faults a round.
+    pub major: Option<Range>,
+    /// Pages a round that are read from swap.
+    pub swap_in: Option<Range>,
+    /// Pages of files a round that come back.
+    pub refault_file: Option<Range>,
+}
+
+/// One run, simulated or measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Rounds done, with the part of one.
+    pub rounds: f64,
+    /// Seconds of all of them.
+    pub seconds: f64,
+    /// Counted over all of them.
+    pub major: f64,
+    /// See [`Figures`].
+    pub swap_in: f64,
+    /// See [`Figures`].
+    pub refault_file: f64,
+}
+
+impl Figures {
+    /// Of several runs; `None` of none.
+    #[must_use]
+    pub fn of(runs: &[Seen]) -> Option<Figures> {
+        let votes = |verdict| runs.iter().filter(|run| run.verdict == verdict).count();
+        let verdict = [Verdict::Fine, Verdict::Thrashing, Verdict::Killed].into_iter().max_by_key(|one| votes(*one))?;
+        let each = |pick: fn(&Seen) -> f64| {
+            Range::of(runs.iter().filter(|run| run.rounds > 0.0).map(|run| pick(run) / run.rounds).collect())
+        };
+        (!runs.is_empty()).then(|| Figures {
+            verdict,
+            round: each(|run| run.seconds),
+            major: each(|run| run.major),
+            swap_in: each(|run| run.swap_in),
+            refault_file: each(|run| run.refault_file),
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
+fn seen(outcome: &Outcome) -> Seen {
+    let verdict = match outcome.end {
+        End::Fine => Verdict::Fine,
+        End::Thrashing => Verdict::Thrashing,
+        End::Killed => Verdict::Killed,
+    };
+    Seen {
+        verdict,
+        rounds: outcome.rounds,
+        seconds: outcome.took as f64 / 1e9,
+        major: outcome.counts.major as f64,
+        swap_in: outcome.counts.swap_in as f64,
+        refault_file: outcome.counts.refault[1] as f64,
+    }
+}
+
+/// Foretells one setting: [`RUNS`] runs from a seed; `length` gives what a page of data compresses to.
+#[must_use]
+pub fn code_plus_data(
+    load: &CodePlusData,
+    setting: &Setting,
+    timeout: u64,
+    seed: u64,
+    length: impl Fn(u64) -> u16,
+) -> Option<Figures> {
+    let mut random = SplitMix64::new(seed);
+    let runs: Vec<Seen> = (0..RUNS)
+        .map(|_| {
+            let phase = random.below(setting.stale.unwrap_or(1));
+            let around = u32::try_from(random.below(16)).unwrap_or_default();
+            let base = BASE[0] + random.below(BASE[1] - BASE[0]);
+            let costs = drawn(&setting.costs, &mut random);
+            let setting = Setting { base, costs, ..setting.clone() };
+            seen(&run::code_plus_data(load, setting, timeout, Chance { phase, around }, &length))
+        })
+        .collect();
+    Figures::of(&runs)
+}
+
+/// Costs as they may be: all that a device takes more or less together, and all that a processor takes.
+fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
+    let mut factor = || costs.spread.powf(unit(random) * 2.0 - 1.0);
+    let (device, processor) = (factor(), factor());
+    let of_device = |cost: [f64; 2]| cost.map(|ns| ns * device);
+    Costs {
+        hit: costs.hit * processor,
+        minor: costs.minor * processor,
+        scan: costs.scan * processor,
+        read: of_device(costs.read),
+        swap_read: of_device(costs.swap_read),
+        swap_write: [costs.swap_write[0] * processor, costs.swap_write[1] * device],
+        compress: costs.compress * processor,
+        decompress: costs.decompress * processor,
+        spread: costs.spread,
+    }
+}
+
+/// From 0 to 1.
+#[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+fn unit(random: &mut SplitMix64) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Foretold beside what was measured, setting by setting.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Forecast {
+    /// The experiment.
+    pub experiment: String,
+    /// What the group may have.
+    pub limit: ramline_units::Bytes,
+    /// The settings, in the order asked for.
+    pub settings: Vec<Foretold>,
+    /// What the costs rest on, and what is not simulated.
+    pub notes: Vec<String>,
+}
+
+impl Forecast {
+    /// The setting with the shortest round of those that end well, where it is shorter than every other.
+    #[must_use]
+    pub fn fastest(&self) -> Option<&Foretold> {
+        let fine = |setting: &&Foretold| setting.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine);
+        let mut all: Vec<(&Foretold, f64)> =
+            self.settings.iter().filter(fine).filter_map(|setting| Some((setting, setting.round()?.median))).collect();
+        all.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (first, took) = *all.first()?;
+        all.get(1).is_none_or(|(_, other)| *other > took).then_some(first)
+    }
+
+    /// The setting with the longest round, and how many times as long it is as this one.
+    #[must_use]
+    pub fn slowest(&self, than: &Foretold) -> Option<(&Foretold, f64)> {
+        let took = than.round()?.median;
+        let all = self.settings.iter().filter_map(|setting| Some((setting, setting.round()?.median / took)));
+        all.filter(|(setting, _)| setting.name != than.name).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Of the figures that were measured too, how many lie in the interval foretold, and how many there are.
+    #[must_use]
+    pub fn held(&self) -> Option<(u32, u32)> {
+        let each = self.settings.iter().filter_map(Foretold::held);
+        each.reduce(|(held, all), (more, of)| (held + more, all + of))
+    }
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Foretold {
+    /// Its name in the lab.
+    pub name: String,
+    /// What is foretold; `None` where it is not simulated.
+    pub foretold: Option<Figures>,
+    /// What the lab measured.
+    pub measured: Option<Figures>,
+    /// Runs of the lab.
+    pub runs: u32,
+}
+
+impl Foretold {
+    /// What a round is foretold to take.
+    #[must_use]
+    pub fn round(&self) -> Option<Range> {
+        self.foretold?.round
+    }
+
+    /// Whether the intervals hold what was measured, figure by figure: how many of how many.
+    #[must_use]
+    pub fn held(&self) -> Option<(u32, u32)> {
+        let (foretold, measured) = (self.foretold?, self.measured?);
+        let pairs = [
+            (foretold.round, measured.round),
+            (foretold.major, measured.major),
+            (foretold.swap_in, measured.swap_in),
+            (foretold.refault_file, measured.refault_file),
+        ];
+        let both = pairs.into_iter().filter_map(|(a, b)| Some((a?, b?.median)));
+        Some(both.fold((0, 0), |(held, all), (range, value)| (held + u32::from(range.holds(value)), all + 1)))
+    }
+}

@@ -1,0 +1,53 @@
+//! What is left of a page that went, and what its coming back means.
+//!
+//! Stands for `workingset_eviction`, `workingset_test_recent` and `workingset_refault` (mm/workingset.c); read in 6.18. Left out: shadows that
+//! the kernel drops when they are too many.
+
+use crate::memory::{ANON, FILE, Memory};
+use crate::page::{NONE, bit};
+
+/// One bit of a shadow says whether the page was of the working set; the others are the age.
+const AGES: u32 = u32::MAX >> 2;
+
+/// A page goes: its shadow, and time passes for all that went before it.
+pub fn evicted(memory: &mut Memory, id: u32) {
+    let age = memory.age;
+    let page = memory.page(id);
+    page.shadow = (age & AGES) << 1 | u32::from(page.is(bit::WORKINGSET));
+    page.clear(bit::WORKINGSET | bit::REFERENCED | bit::ACTIVE);
+    older(memory);
+}
+
+/// Time passes, in pages.
+pub fn older(memory: &mut Memory) {
+    memory.age = memory.age.wrapping_add(1) & AGES;
+}
+
+/// A page that is not yet on a list comes back.
+pub fn came_back(memory: &mut Memory, id: u32) {
+    let shadow = std::mem::replace(&mut memory.page(id).shadow, NONE);
+    if shadow == NONE {
+        return;
+    }
+    let kind = memory.page(id).kind();
+    memory.counts.refault[kind] += 1;
+    let distance = u64::from(memory.age.wrapping_sub(shadow >> 1) & AGES);
+    let [anon, file] = memory.statistics().size;
+    let mut working_set = file[1];
+    if kind == ANON {
+        working_set += file[0];
+    }
+    if memory.can_swap() {
+        working_set += anon[1] + if kind == FILE { anon[0] } else { 0 };
+    }
+    if distance > working_set {
+        return;
+    }
+    memory.page(id).set(bit::ACTIVE);
+    older(memory);
+    memory.counts.activated[kind] += 1;
+    if shadow & 1 == 1 {
+        memory.page(id).set(bit::WORKINGSET);
+        memory.note_cost(kind, 1, 0);
+    }
+}
