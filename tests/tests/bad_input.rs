@@ -158,6 +158,10 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
         (&["lab", "run", "code-plus-data", "--unit", "32"], "for example"),
         (&["lab", "run", "code-plus-data", "--arms", "swap:900"], "try:"),
         (&["lab", "run", "code-plus-data", "--fill", "jelly"], "jelly"),
+        (&["predict", "fork-storm"], "only code-plus-data"),
+        (&["predict", "--settings", "swap:900"], "try:"),
+        (&["predict", "--unit", "1KiB"], "whole number of MiB"),
+        (&["predict", "--against", "99"], "lab list"),
         (&["checkup", "--html", "/no/such/dir/r.html"], "/no/such/dir"),
         (&["checkup", "--compare", "/proc/version"], "not a report"),
     ] {

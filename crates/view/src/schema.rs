@@ -10,11 +10,13 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::sync::OnceLock;
 
+use flate2::read::DeflateDecoder;
 use serde_json::{Map, Value};
 
-const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schema.lz4"));
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schema.deflate"));
 
 /// All documents: `properties` has one entry each, `$defs` what they are made of.
 ///
@@ -25,7 +27,10 @@ const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schema.lz4"));
 pub fn text() -> &'static str {
     static UNPACKED: OnceLock<String> = OnceLock::new();
     // What was packed when this was built.
-    let unpack = || lz4_flex::decompress_size_prepended(PACKED).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let unpack = || {
+        let mut text = String::new();
+        DeflateDecoder::new(PACKED).read_to_string(&mut text).ok().map(|_| text)
+    };
     UNPACKED.get_or_init(|| unpack().unwrap_or_default())
 }
 
