@@ -16,8 +16,8 @@ pub struct Experiment {
     pub how: &'static str,
     /// What it needs.
     pub needs: &'static str,
-    /// The text of its page, with "Reading the result".
-    pub page: &'static str,
+    /// "Reading the result" of its page.
+    pub reading: &'static str,
     /// What can be chosen, beside [`COMMON`].
     pub parameters: &'static [Parameter],
     /// The figures its table leads with.
@@ -58,8 +58,7 @@ impl Experiment {
     /// The table under "Reading the result": what may be seen, and what it says.
     #[must_use]
     pub fn reading(&self) -> Vec<(&'static str, &'static str)> {
-        let section = self.page.split_once("\n## Reading the result\n").map_or("", |(_, rest)| rest);
-        let lines = section.trim_start().lines().take_while(|line| line.starts_with('|'));
+        let lines = self.reading.trim_start().lines().take_while(|line| line.starts_with('|'));
         // The head and the line below it are no rows.
         lines.skip(2).filter_map(|line| line.trim_matches(['|', ' ']).split_once(" | ")).collect()
     }

@@ -195,11 +195,9 @@ impl Forecast {
     #[must_use]
     pub fn fastest(&self) -> Option<&Foretold> {
         let fine = |setting: &&Foretold| setting.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine);
-        let mut all: Vec<(&Foretold, f64)> =
-            self.settings.iter().filter(fine).filter_map(|setting| Some((setting, setting.round()?.median))).collect();
-        all.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let (first, took) = *all.first()?;
-        all.get(1).is_none_or(|(_, other)| *other > took).then_some(first)
+        let all = self.settings.iter().filter(fine).filter_map(|setting| Some((setting, setting.round()?.median)));
+        let (first, took) = all.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (all.filter(|(_, other)| *other <= took).count() == 1).then_some(first)
     }
 
     /// The setting with the longest round, and how many times as long it is as this one.

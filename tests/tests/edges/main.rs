@@ -40,7 +40,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "model",
             "plan",
             "advice",
-            "sim",
             "view",
             "kernel",
             "gather",

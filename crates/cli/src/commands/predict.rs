@@ -116,16 +116,11 @@ impl Predict {
 
 /// The settings with the shortest and the longest round, and that without swap, as the lab names them.
 fn to_verify(prediction: &Prediction) -> Vec<String> {
-    let round = |figures: ramline_sim::forecast::Figures| Some(figures.round?.median);
-    let mut all: Vec<(&str, f64)> = prediction
-        .forecast
-        .settings
-        .iter()
-        .filter_map(|setting| Some((setting.name.split(' ').next()?, setting.foretold.and_then(round)?)))
-        .collect();
-    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let settings = prediction.forecast.settings.iter();
+    let all = settings.filter_map(|setting| Some((setting.name.split(' ').next()?, setting.round()?.median)));
+    let (least, most) = (all.clone().min_by(|a, b| a.1.total_cmp(&b.1)), all.max_by(|a, b| a.1.total_cmp(&b.1)));
     let mut chosen: Vec<String> = Vec::new();
-    for name in [Some("no-swap"), all.first().map(|one| one.0), all.last().map(|one| one.0)].into_iter().flatten() {
+    for name in [Some("no-swap"), least.map(|one| one.0), most.map(|one| one.0)].into_iter().flatten() {
         if !chosen.iter().any(|known| known == name) {
             chosen.push(name.to_owned());
         }

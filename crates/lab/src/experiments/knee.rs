@@ -25,7 +25,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     how: "The command is run in a memory cgroup, in turn without a limit and at one. The limits are halved in on: enough is a limit at \
           which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
-    page: include_str!("../../../../docs/experiments/knee.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/knee.md")),
     parameters: &[
         COMMAND,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),

@@ -67,7 +67,8 @@ mod tests {
         for experiment in EXPERIMENTS {
             assert!(experiment.question.ends_with('?'), "{}", experiment.name);
             let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(experiment.docs());
-            assert_eq!(std::fs::read_to_string(&page).unwrap_or_default(), experiment.page, "{}", page.display());
+            let text = std::fs::read_to_string(&page).unwrap_or_default();
+            assert!(text.contains(experiment.reading), "{}", page.display());
             let rows = experiment.reading();
             assert!(rows.len() >= 3, "{} has no table to read results by", page.display());
             assert!(rows.iter().all(|(shown, told)| !shown.contains('|') && told.ends_with('.')), "{rows:?}");

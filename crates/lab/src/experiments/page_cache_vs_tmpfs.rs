@@ -23,7 +23,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           tmpfs. Then one block of 8 KiB is written many times, into a file that is emptied first and over what is there. \
           User and system time are kept apart, the cost of the loop itself is taken off.",
     needs: "root (to mount a tmpfs), a disk for the other file",
-    page: include_str!("../../../../docs/experiments/page-cache-vs-tmpfs.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/page-cache-vs-tmpfs.md")),
     parameters: PARAMETERS,
     figures: &["read: per CPU second", "rewrite: per CPU second", "in-place: per CPU second"],
     child: None,

@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     how: "The same reads of memory are timed in two settings that are one and the same, and in a third that makes so many per cent more \
           of them. A difference claimed between the first two is false; one not claimed for the third is missed.",
     needs: "nothing",
-    page: include_str!("../../../../docs/experiments/self-check.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/self-check.md")),
     parameters: &[
         row("work", Kind::Time, Some("100ms"), "How long one run of the first setting takes"),
         row("slowed", Kind::Count(1, 1000), Some("20"), "Extra work of the third setting, in per cent"),

@@ -33,7 +33,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           setting in turn: as the machine is configured, without swap, or with a scratch zram device of its own. The pool of \
           compressed pages is part of the limit.",
     needs: "root, a memory cgroup (version 1 or 2), memory for the command; for settings with zram its driver",
-    page: include_str!("../../../../docs/experiments/swap-command.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/swap-command.md")),
     parameters: &[
         COMMAND,
         params::size(

@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           much again. Then another program reads a file of several times that size once, each setting in another way. How much of the hot set is \
           left is counted to the page; then it is used again, timed.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free, the limit and a margin in memory",
-    page: include_str!("../../../../../docs/experiments/big-reader.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/big-reader.md")),
     parameters: &[
         row("hot", Kind::Size, Some("64MiB"), "The hot set: half of it is read twice, half of it mapped"),
         params::size(

@@ -31,7 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
             without root the settings as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
             or --sandbox vm: QEMU, a kernel with its modules, a static ramline",
-    page: include_str!("../../../../../docs/experiments/code-plus-data.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/code-plus-data.md")),
     parameters: &PARAMETERS,
     figures: &[
         "time per round",

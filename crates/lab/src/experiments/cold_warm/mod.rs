@@ -21,7 +21,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           them it needs. Before each timed run exactly those pages are evicted, half of them brought in, or all, and the page cache \
           is asked whether that is so. With --file or --size a file is read from its beginning to its end instead.",
     needs: "for a command: root (to see which files it opens), or a list of its files; for a file: one that is ours; a disk",
-    page: include_str!("../../../../../docs/experiments/cold-warm.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/cold-warm.md")),
     parameters: &[
         COMMAND,
         row("file", Kind::Path, None, "Read this file instead of running a command"),

@@ -34,7 +34,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           The columns of free and the slab caches of the machine are written down each time.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free; consent, since it drops the caches of \
             the whole machine: there is no way to drop those of a group alone. In a virtual machine no program of the host is slowed",
-    page: include_str!("../../../../../docs/experiments/drop.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/drop.md")),
     parameters: &[
         row("levels", Kind::List, Some("1,2,3"), "What is written, one setting each: 1 pages, 2 slab objects, 3 both"),
         row("size", Kind::Size, Some("16MiB"), "Size of each of the five files"),

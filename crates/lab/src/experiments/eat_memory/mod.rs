@@ -28,7 +28,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           looked at again. At each step everything stands still while the columns of free are written down, of the group as a small machine \
           and of the host.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the files and swap free, the limit and a margin in memory",
-    page: include_str!("../../../../../docs/experiments/eat-memory.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/eat-memory.md")),
     parameters: &[
         row("limit", Kind::Size, Some("256MiB"), "Limit of the group, the total of the small machine"),
         row(

@@ -22,7 +22,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           once, one after the other, and each fork is timed. Then several copies live at once and write to every so many-th page; what the \
           group is charged for them is read while they stand still. At last the process writes to its own pages again.",
     needs: "root, a memory cgroup (version 1 or 2), memory for the process and all it may copy",
-    page: include_str!("../../../../../docs/experiments/fork-storm.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/fork-storm.md")),
     parameters: &[
         row("arms", Kind::List, Some("small,huge"), "Settings, comma-separated: small, huge"),
         row("size", Kind::Size, Some("128MiB"), "Memory of the process"),

@@ -28,7 +28,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           where it has not. Beside that: user and system time of many calls, memory taken for each byte, the time of a look-up by file size, and \
           where a writer sleeps when it is too fast for its disk.",
     needs: "root, tracefs, a memory cgroup, mke2fs, a directory on a disk",
-    page: include_str!("../../../../../docs/experiments/read-path.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/read-path.md")),
     parameters: &[
         row("arms", Kind::List, Some(arms::DEFAULT), arms::HELP),
         row(

@@ -24,7 +24,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           operation pressure puts a file and a program into a group they do not fit into and shows what of each is swapped.",
     needs: "root, a memory cgroup (version 1 or 2), memory for three times the size, a disk with about three times the size free; \
             mke2fs for the settings ext4 and zram, mkfs.xfs for xfs, the zram driver for zram",
-    page: include_str!("../../../../../docs/experiments/tmpfs-vs-disk.md"),
+    reading: include_str!(concat!(env!("OUT_DIR"), "/reading/tmpfs-vs-disk.md")),
     parameters: PARAMETERS,
     figures: &["write", "write-synced", "read-warm"],
     child: None,
