@@ -5,7 +5,8 @@ kept=/var/lib/tune-test
 mkdir -p $kept
 
 # listing NAME: all that a change could have changed and an undo must bring back, in NAME.listing. A directory's time is that of the last file
-# made in it, and vm.user_reserve_kbytes is what the kernel found free at boot: neither is a setting.
+# made in it, and vm.user_reserve_kbytes is what the kernel found free at boot: neither is a setting. Nor is the size
+# of a tmpfs of half the RAM, which is shown only where the RAM has changed by some pages since.
 listing() {
     {
         find /etc -xdev \( -type d -printf '%p %y %m %U:%G\n' \) -o -printf '%p %y %m %U:%G %s %T@ -> %l\n' | sort
@@ -20,7 +21,7 @@ listing() {
         for device in /sys/block/zram*; do
             [ -d "$device" ] && [ "$(cat "$device/disksize")" != 0 ] && echo "$device $(cat "$device/disksize" "$device/comp_algorithm" | tr '\n' ' ')"
         done
-        findmnt --noheadings --output TARGET,SOURCE,FSTYPE,OPTIONS --target /tmp | awk '{ print "mount", $0 }'
+        findmnt --noheadings --output TARGET,SOURCE,FSTYPE,OPTIONS --target /tmp | awk '{ sub(/,size=[0-9]+k/, ""); print "mount", $0 }'
     } >"$kept/$1.listing"
     sync
 }
