@@ -1,6 +1,6 @@
 //! A setting foretold: many runs of the simulator, over what the kernel leaves open and over what a cost may be.
 //!
-//! The middle of the runs is the forecast, and between which values 95 of 100 of them lie its interval.
+//! The middle of the runs is the forecast; its interval goes from the least to the most of them.
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::CodePlusData;
@@ -17,7 +17,7 @@ pub const RUNS: u32 = 32;
 /// limit (452 and 521), and some more to each side.
 const BASE: [u64; 2] = [400, 600];
 
-/// The middle of several values, and between what nearly all of them lie.
+/// The middle of several values, the least and the most.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
     /// The middle.
@@ -34,9 +34,7 @@ impl Range {
     pub fn of(mut values: Vec<f64>) -> Option<Range> {
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
-        // Of 40 and more one in 40 is left out at each end.
-        let cut = values.len() / 40;
-        let (low, high) = (*values.get(cut)?, *values.get(last - cut)?);
+        let (low, high) = (*values.first()?, *values.get(last)?);
         let median = (values.get(last / 2)? + values.get(values.len() / 2)?) / 2.0;
         Some(Range { median, low, high })
     }

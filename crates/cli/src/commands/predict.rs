@@ -78,7 +78,15 @@ impl Predict {
         let shown = match &self.against {
             Some(series) => {
                 let folder = lab::folder_of(Some(series))?;
-                both(&folder, &folder.header()?.parameters)?
+                let header = folder.header()?;
+                let (name, bed) = (&header.experiment, header.parameters.text("sandbox").unwrap_or("cgroup"));
+                if name != NAME || bed != "cgroup" {
+                    let wrong = format!(
+                        "that series is {name} in a {bed}; only {NAME} in a cgroup can be predicted yet\n  try: ramline lab list"
+                    );
+                    return Err(Failure::usage(wrong).into());
+                }
+                both(&folder, &header.parameters)?
             }
             None if self.verify => {
                 let params = self.params(&self.settings)?;

@@ -126,7 +126,8 @@ fn gains_nothing(ratio: Ranged) -> Option<Reason> {
     })
 }
 
-/// The number of the new device, and what stands in its way: one that a file makes at the next boot anyway, or the first that nobody else uses.
+/// Which zram device to set up, and why not, where something is in the way. A device that a file makes at the next boot is taken first;
+/// otherwise the first one that is free.
 fn number(desk: &Desk<'_>, devices: &[ramline_snapshot::zram::ZramDevice]) -> (u32, Option<String>) {
     let mut in_the_way = None;
     let files = &desk.set_up.generator;

@@ -65,7 +65,7 @@ fn a_device_that_the_generator_makes_at_boot_and_is_not_on_is_the_one_that_is_se
     assert!(planned("[zram0]\nfs-type = ext4\n[zram1]\nfs-type = swap\n").starts_with("zram1: "));
     let both = capacity(&without_swap(), &set_up("[zram0]\n[zram1]\n"));
     assert!(is_refused(&both, "zram0 and zram1 at boot, and none is on"), "{both:?}");
-    // It has its size, and somebody has switched it off.
+    // A device with a size that is off as swap.
     let off = capacity(&with_zram().swaps(""), &set_up("[zram0]\nzram-size = 116\n"));
     assert!(is_refused(&off, "systemctl stop systemd-zram-setup@zram0.service"), "{off:?}");
     let other =
