@@ -13,7 +13,7 @@
 //! use ramline_sim::run::{self, Chance, End};
 //! use ramline_trace::generate::CodePlusData;
 //! // 17 MiB of code and data that may have 15.
-//! let load = CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256 };
+//! let load = CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false };
 //! let with = |swap| Setting {
 //!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, stale: None, costs: Costs::default(),
 //! };

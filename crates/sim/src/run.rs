@@ -1,6 +1,6 @@
 //! A load through one setting: fill, rounds, and what they took.
 
-use ramline_trace::generate::{CodePlusData, Memory as Kind, Touch};
+use ramline_trace::generate::{Access, CodePlusData, Memory as Kind, Region, Touch};
 
 use crate::fault::{self, Extent};
 use crate::memory::{Counts, Memory, Setting};
@@ -49,25 +49,26 @@ pub fn code_plus_data(
 ) -> Outcome {
     let mut extents: Vec<Extent> = Vec::new();
     let mut pages: Vec<Page> = Vec::new();
-    for (kind, bytes) in load.regions() {
+    for Region { memory: kind, bytes } in load.regions() {
         let (first, n) = (count(pages.len() as u64), bytes / 4096);
         extents.push(Extent { first, pages: count(n) });
         pages.extend((0..n).map(|page| match kind {
             Kind::File => Page::new(bit::FILE, 4096),
-            Kind::Anonymous => Page::new(0, length(page)),
+            Kind::Anonymous | Kind::Shared => Page::new(0, length(page)),
         }));
     }
     let mut memory = Memory::new(setting, pages, chance.phase, chance.around);
-    let kinds = load.regions().map(|(kind, _)| kind);
+    let kinds = load.regions().map(|region| region.memory);
     let touch = |memory: &mut Memory, touch: Touch| {
-        let extent = extents[touch.region];
+        let region = touch.region as usize;
+        let extent = extents[region];
         let id = extent.first + count(touch.offset / 4096);
-        match kinds[touch.region] {
+        match kinds[region] {
             Kind::File => fault::file(memory, extent, id),
-            Kind::Anonymous => fault::anonymous(memory, id, touch.write),
+            Kind::Anonymous | Kind::Shared => fault::anonymous(memory, id, touch.access == Access::Store),
         }
     };
-    touch(&mut memory, Touch { region: CodePlusData::CODE, offset: 0, write: false });
+    touch(&mut memory, Touch { region: CodePlusData::CODE, access: Access::Load, offset: 0 });
     load.fill()
         .take_while(|one| {
             touch(&mut memory, *one);
@@ -105,7 +106,7 @@ mod tests {
     use ramline_evidence::rng::SplitMix64;
 
     fn load(rounds: u32) -> CodePlusData {
-        CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds, seed: 256 }
+        CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds, seed: 256, shared: false }
     }
 
     fn setting(swap: SwapTo, limit: u64) -> Setting {

@@ -5,7 +5,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 
-use super::{Memory, Touch};
+use super::{Access, Memory, Region, Touch};
 
 /// Bytes from one step to the next: the load counts in 4 KiB on every machine.
 const STEP: u64 = 4096;
@@ -23,21 +23,25 @@ pub struct CodePlusData {
     pub rounds: u32,
     /// Seed.
     pub seed: u64,
+    /// Data in shared instead of private anonymous memory.
+    pub shared: bool,
 }
 
 impl CodePlusData {
     /// The region of code, and that of data.
-    pub const CODE: usize = 0;
+    pub const CODE: u32 = 0;
     /// See [`CodePlusData::CODE`].
-    pub const DATA: usize = 1;
+    pub const DATA: u32 = 1;
 
     /// One of code, one of data.
     pub const TOUCHES_OF_A_STEP: usize = 2;
 
-    /// What its regions are, and their bytes.
+    /// What its regions are.
     #[must_use]
-    pub fn regions(&self) -> [(Memory, u64); 2] {
-        [(Memory::File, self.unit * u64::from(self.code)), (Memory::Anonymous, self.unit * u64::from(self.data))]
+    pub fn regions(&self) -> [Region; 2] {
+        let data = if self.shared { Memory::Shared } else { Memory::Anonymous };
+        [(Memory::File, self.code), (data, self.data)]
+            .map(|(memory, units)| Region { memory, bytes: self.unit * u64::from(units) })
     }
 
     /// Steps of a round; each is a touch of code and one of data.
@@ -49,7 +53,7 @@ impl CodePlusData {
     /// The data is written once, page after page.
     pub fn fill(&self) -> impl Iterator<Item = Touch> + use<> {
         let data = self.unit * u64::from(self.data);
-        (0..data / STEP).map(|page| Touch { region: Self::DATA, offset: page * STEP, write: true })
+        (0..data / STEP).map(|page| Touch { region: Self::DATA, access: Access::Store, offset: page * STEP })
     }
 
     /// The touches of all rounds, in pairs of code and data.
@@ -61,7 +65,7 @@ impl CodePlusData {
             move |(round, step)| {
                 let code = random.below(slots) * 8;
                 let data = round * this.unit + step * STEP;
-                [(Self::CODE, code), (Self::DATA, data)].map(|(region, offset)| Touch { region, offset, write: false })
+                [(Self::CODE, code), (Self::DATA, data)].map(|(region, offset)| Touch { region, access: Access::Load, offset })
             },
         )
     }
@@ -73,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_round_reads_code_by_chance_and_its_window_of_data() {
-        let load = CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 2, seed: 256 };
+        let load = CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 2, seed: 256, shared: false };
         assert_eq!(load.fill().count(), 14 * 256);
         let touches: Vec<Touch> = load.rounds().collect();
         assert_eq!(touches.len(), 2 * 2 * 768);

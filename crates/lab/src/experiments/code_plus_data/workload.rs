@@ -49,6 +49,7 @@ pub fn load(workload: &ramline_evidence::Workload) -> CodePlusData {
         data: workload.data_units,
         rounds: workload.rounds,
         seed: workload.seed,
+        shared: workload.shared,
     }
 }
 
