@@ -1,6 +1,8 @@
 //! Loads whose touches are known exactly: the same seed gives the same touches to the kernel and to a simulator.
 //!
 //! A [`Load`] says what its regions are, and gives touches: first those that fill memory, then those of its rounds, one after the other.
+//! Each is made by its name and a size ([`Load::named`]), or from parameters of its own. Tables are made when touches are asked for; none
+//! is made for a touch. Nothing here depends on a machine, its C library or its page size: a page is 4 KiB.
 //!
 //! ```
 //! use ramline_trace::generate::{CodePlusData, Load};
@@ -9,9 +11,30 @@
 //! assert_eq!(load.rounds().count() as u64, u64::from(load.round_count()) * load.touches_of_a_round());
 //! ```
 
+mod chase;
 mod code_plus_data;
+mod heap;
+mod named;
+mod phases;
+mod power;
+mod readers;
+mod server;
+mod zipf;
 
+pub use chase::Chase;
 pub use code_plus_data::CodePlusData;
+pub use heap::Heap;
+pub use phases::Phases;
+pub use readers::Readers;
+pub use server::Server;
+pub use zipf::Skew;
+
+/// Bytes of a page: loads count in 4 KiB on every machine.
+const STEP: u64 = 4096;
+/// Bytes of the reads of a load unless others are asked for, and what sizes are multiples of.
+const READ: u32 = 16 << 10;
+/// See [`READ`].
+const BLOCK: u64 = READ as u64;
 
 /// What a region of memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +86,16 @@ pub type Touches = Box<dyn Iterator<Item = Touch> + Send>;
 pub enum Load {
     /// See [`CodePlusData`].
     CodePlusData(CodePlusData),
+    /// See [`Readers`].
+    Readers(Readers),
+    /// See [`Heap`].
+    Heap(Heap),
+    /// See [`Server`].
+    Server(Server),
+    /// See [`Chase`].
+    Chase(Chase),
+    /// See [`Phases`].
+    Phases(Phases),
 }
 
 impl Load {
@@ -71,15 +104,21 @@ impl Load {
     pub fn regions(&self) -> Vec<Region> {
         match self {
             Load::CodePlusData(load) => load.regions().to_vec(),
+            Load::Readers(load) => load.regions().collect(),
+            Load::Heap(load) => vec![load.region()],
+            Load::Server(load) => load.regions().to_vec(),
+            Load::Chase(load) => vec![load.region()],
+            Load::Phases(load) => load.regions().to_vec(),
         }
     }
 
-    /// What is touched before the rounds begin: memory is filled.
+    /// What is touched before the rounds begin: anonymous memory is written once, page after page, region after region.
     #[must_use]
     pub fn fill(&self) -> Touches {
-        match self {
-            Load::CodePlusData(load) => Box::new(load.fill()),
-        }
+        let anonymous = (0..).zip(self.regions()).filter(|(_, region)| region.memory != Memory::File);
+        Box::new(anonymous.flat_map(|(region, Region { bytes, .. })| {
+            (0..bytes / STEP).map(move |page| Touch { region, access: Access::Store, offset: page * STEP })
+        }))
     }
 
     /// The touches of all rounds.
@@ -87,6 +126,11 @@ impl Load {
     pub fn rounds(&self) -> Touches {
         match self {
             Load::CodePlusData(load) => Box::new(load.rounds()),
+            Load::Readers(load) => Box::new(load.rounds()),
+            Load::Heap(load) => Box::new(load.rounds()),
+            Load::Server(load) => Box::new(load.rounds()),
+            Load::Chase(load) => Box::new(load.rounds()),
+            Load::Phases(load) => Box::new(load.rounds()),
         }
     }
 
@@ -94,7 +138,12 @@ impl Load {
     #[must_use]
     pub fn round_count(&self) -> u32 {
         match self {
-            Load::CodePlusData(load) => load.rounds,
+            Load::CodePlusData(CodePlusData { rounds, .. })
+            | Load::Readers(Readers { rounds, .. })
+            | Load::Heap(Heap { rounds, .. })
+            | Load::Server(Server { rounds, .. })
+            | Load::Chase(Chase { rounds, .. })
+            | Load::Phases(Phases { rounds, .. }) => *rounds,
         }
     }
 
@@ -103,6 +152,16 @@ impl Load {
     pub fn touches_of_a_round(&self) -> u64 {
         match self {
             Load::CodePlusData(load) => load.steps() * CodePlusData::TOUCHES_OF_A_STEP as u64,
+            Load::Readers(load) => load.touches_of_a_round(),
+            Load::Heap(load) => load.touches_of_a_round(),
+            Load::Server(load) => load.touches_of_a_round(),
+            Load::Chase(load) => load.touches_of_a_round(),
+            Load::Phases(load) => load.touches_of_a_round(),
         }
     }
+}
+
+/// How many places of so many bytes a region has.
+fn places(bytes: u64, grain: u64) -> u32 {
+    u32::try_from(bytes / grain).unwrap_or(u32::MAX)
 }

@@ -5,10 +5,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 
-use super::{Access, Memory, Region, Touch};
-
-/// Bytes from one step to the next: the load counts in 4 KiB on every machine.
-const STEP: u64 = 4096;
+use super::{Access, Memory, Region, STEP, Touch};
 
 /// Its sizes, and where chance begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +62,11 @@ impl CodePlusData {
             move |(round, step)| {
                 let code = random.below(slots) * 8;
                 let data = round * this.unit + step * STEP;
-                [(Self::CODE, code), (Self::DATA, data)].map(|(region, offset)| Touch { region, access: Access::Load, offset })
+                [(Self::CODE, code), (Self::DATA, data)].map(|(region, offset)| Touch {
+                    region,
+                    access: Access::Load,
+                    offset,
+                })
             },
         )
     }
