@@ -272,6 +272,16 @@ pub fn prefer_oom_kill(root: &Root, adjust: u16) -> Result<()> {
     crate::write::write_knob(&root.path("/proc/self/oom_score_adj"), &adjust.min(1000).to_string()).map(drop)
 }
 
+/// Keeps what this process has touched so far, and what it touches later of mappings it has now, in memory; mappings made later stay as
+/// they are. So that under pressure only what a workload maps is taken, not its own tables.
+///
+/// # Errors
+/// What mlockall(2) says.
+pub fn lock_present() -> Result<()> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::ONFAULT).tried("lock into memory", "this process")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

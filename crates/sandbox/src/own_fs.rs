@@ -5,6 +5,7 @@
 //! results.
 
 use ramline_kernel::loopdev;
+use ramline_kernel::write::read_knob;
 
 use crate::prelude::*;
 
@@ -46,11 +47,23 @@ impl OwnFs {
         Ok(path)
     }
 
+    /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened.
+    ///
+    /// # Errors
+    /// The knob cannot be written.
+    pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
+        let (knob, kib) = (self.device.read_ahead_knob(), (size.0 / 1024).to_string());
+        if read_knob(&knob).as_deref() != Some(kib.as_str()) {
+            run.set_knob(&knob, &kib)?;
+        }
+        Ok(())
+    }
+
     /// What the device does, by name, for the record.
     #[must_use]
     pub fn verified(&self) -> Vec<(String, String)> {
         let unknown = || "unknown".to_owned();
-        let knob = ramline_kernel::write::read_knob(&self.device.read_ahead_knob()).unwrap_or_else(unknown);
+        let knob = read_knob(&self.device.read_ahead_knob()).unwrap_or_else(unknown);
         let direct = self.device.direct_io().map_or_else(unknown, |direct| direct.to_string());
         vec![("scratch read-ahead KiB".to_owned(), knob), ("scratch direct I/O".to_owned(), direct)]
     }

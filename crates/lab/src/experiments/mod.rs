@@ -12,6 +12,7 @@ pub mod drop_caches;
 pub mod eat_memory;
 pub mod fork_storm;
 pub mod knee;
+pub mod known_load;
 pub mod page_cache_vs_tmpfs;
 pub mod read_path;
 mod self_check;
@@ -38,6 +39,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     big_reader::EXPERIMENT,
     read_path::EXPERIMENT,
     fork_storm::EXPERIMENT,
+    known_load::EXPERIMENT,
 ];
 
 /// Kinds of child that many experiments share.

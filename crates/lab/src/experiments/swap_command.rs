@@ -6,7 +6,7 @@
 
 use ramline_evidence::PoolBalance;
 
-use super::code_plus_data::plan::unknown_algorithm;
+use crate::limited::plan::unknown_algorithm;
 use crate::limited::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};

@@ -2,7 +2,15 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
+pub mod options;
+pub mod plan;
 pub mod pool;
+pub mod report;
+pub mod run;
+pub mod watch;
+pub mod work;
+
+use std::io::Write;
 
 use ramline_model::settings::{Reach, reach};
 
@@ -22,6 +30,17 @@ pub struct Sizes<'a> {
     pub swap_file: Option<(PathBuf, Bytes)>,
     /// The file by which the workload is held until its pool is paid for, where it can be.
     pub hold: Option<&'a Path>,
+}
+
+/// Makes the file by which a workload is held, in a place that goes as a whole.
+///
+/// # Errors
+/// It cannot be written.
+pub fn hold_file(dir: &Path) -> Result<PathBuf> {
+    let hold = dir.join("hold");
+    let made = File::create_new(&hold).and_then(|mut file| file.write_all(&[0]));
+    made.map_err(|error| LabError::file("write", &hold, error))?;
+    Ok(hold)
 }
 
 /// What has been made for one run.

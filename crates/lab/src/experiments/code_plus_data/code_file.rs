@@ -7,10 +7,9 @@
 
 use std::io::Write;
 
-use ramline_kernel::write::read_knob;
-
 use super::plan::{CodePlusDataPlan, Ground};
 use super::settings::CODE_UNITS;
+use crate::limited::hold_file;
 use crate::prelude::*;
 
 /// What has been set up.
@@ -57,9 +56,7 @@ impl Scratch {
         let size = settings.units(CODE_UNITS);
         let fs = OwnFs::create(&plan.place.dir, image_size(size), read_ahead, run)?;
         let code = fs.file("code", size)?;
-        let hold = fs.at.join("hold");
-        let made = std::fs::File::create_new(&hold).and_then(|mut file| file.write_all(&[0]));
-        made.map_err(|error| LabError::file("write", &hold, error))?;
+        let hold = hold_file(&fs.at)?;
         Ok(Scratch { dir: fs.dir.clone(), fs: Some(fs), code, hold, verified: Vec::new() })
     }
 
@@ -68,12 +65,7 @@ impl Scratch {
     /// # Errors
     /// The knob cannot be written.
     pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
-        let Some(fs) = &self.fs else { return Ok(()) };
-        let (knob, kib) = (fs.device.read_ahead_knob(), (size.0 / 1024).to_string());
-        if read_knob(&knob).as_deref() != Some(kib.as_str()) {
-            run.set_knob(&knob, &kib)?;
-        }
-        Ok(())
+        self.fs.as_ref().map_or(Ok(()), |fs| fs.set_read_ahead(size, run))
     }
 
     /// What was asked of the device and what it does, by name.

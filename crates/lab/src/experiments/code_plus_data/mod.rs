@@ -18,6 +18,7 @@ use self::plan::{CodePlusDataPlan, Ground};
 use self::runner::Runner;
 pub use self::settings::NAME;
 use self::settings::Settings;
+use crate::limited::options;
 use crate::prelude::*;
 use crate::series::{self, Consent, Done, Env, Order};
 
@@ -60,26 +61,16 @@ const OWN: &[Parameter] = &[
     row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
     row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
     row("shared", Kind::Switch, Some("false"), "Data in shared instead of private anonymous memory"),
-    row(
-        "arms",
-        Kind::List,
-        Some("as-configured,no-swap"),
-        "Settings, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
-    ),
+    options::ARMS,
     row("runs", Kind::Count(1, 100), Some("7"), "Runs of each setting, in alternating order"),
-    row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
+    options::TIMEOUT,
     row(
         "read-ahead",
         Kind::List,
         Some("128KiB"),
         "Read-ahead of the scratch device, or several, comma-separated, each with all settings; the host's disks keep theirs (without root the code is read with that of the disk)",
     ),
-    row(
-        "stale-statistics",
-        Kind::Switch,
-        Some("false"),
-        "Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine",
-    ),
+    options::STALE_STATISTICS,
 ];
 
 /// Its own, then those of the virtual machine.

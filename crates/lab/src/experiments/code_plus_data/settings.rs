@@ -12,6 +12,8 @@
 use ramline_evidence::Workload;
 
 use super::report::WorkTask;
+use crate::limited::options;
+use crate::limited::plan::SwapSizes;
 use crate::prelude::*;
 
 /// Name of the experiment on the command line and in records.
@@ -103,7 +105,7 @@ impl Settings {
             arms: params.list("arms").iter().map(|text| arm::parse(text)).collect::<Result<_>>()?,
             runs: count("runs").unwrap_or(base.runs),
             timeout: params.time("timeout").unwrap_or(base.timeout),
-            read_aheads: params.list("read-ahead").iter().map(|text| size(text)).collect::<Result<_>>()?,
+            read_aheads: options::read_aheads(params, NAME)?,
             dir: params.path("dir"),
             seed: params.count("seed").unwrap_or(base.seed),
             allow_busy: params.switch("allow-busy"),
@@ -173,8 +175,7 @@ impl Settings {
     /// Read-ahead of the scratch device in this arm.
     #[must_use]
     pub fn read_ahead(&self, arm: &Arm) -> Bytes {
-        let own = arm.settings.get(arm::READ_AHEAD).and_then(|text| text.parse().ok());
-        own.or_else(|| self.read_aheads.first().copied()).unwrap_or_default()
+        options::read_ahead(arm, &self.read_aheads)
     }
 
     /// So many units.
@@ -216,13 +217,16 @@ impl Settings {
         Ok(WorkTask { workload: self.workload(arm), fill: arm.fill.parse()?, code, hold: None })
     }
 
-    /// Size of a zram device: all of the data, or, above a disk, a part that is sure to overflow.
+    /// Sizes of swap: all of the data, or, above a disk, a part that is sure to overflow.
+    #[must_use]
+    pub(crate) fn swap_sizes(&self) -> SwapSizes {
+        SwapSizes { area: self.swap_size(), above_file: self.units(DATA_UNITS / 7) }
+    }
+
+    /// Size of a zram device.
     #[must_use]
     pub fn zram_size(&self, swap: &SwapKind) -> Bytes {
-        match swap {
-            SwapKind::ZramOverFile { .. } => self.units(DATA_UNITS / 7),
-            _ => self.swap_size(),
-        }
+        self.swap_sizes().zram(swap)
     }
 
     /// As recorded.
@@ -238,18 +242,10 @@ impl Settings {
             seed: self.seed,
             limit: self.limit(),
             read_ahead: self.read_ahead(arm),
-            timeout: Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX)),
+            timeout: options::nanos(self.timeout),
             fresh_statistics: self.fresh_statistics,
         }
     }
-}
-
-fn size(text: &str) -> Result<Bytes> {
-    let wrong = |_| {
-        let text = format!("'{}' is not a size", text.escape_debug());
-        LabError::usage(text, "ramline lab run code-plus-data --read-ahead 128KiB,8MiB")
-    };
-    text.parse().map_err(wrong)
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 
 use ramline_evidence::Reclaim;
 
-use super::super::report::{WorkLog, WorkReport, WorkTask};
+use super::super::report::WorkTask;
 use super::super::settings::{CODE_UNITS, Settings};
 use super::plan::VmPlan;
+use crate::limited::report::{WorkLog, WorkReport};
 use crate::prelude::*;
 use ramline_sandbox::vm::guest::CODE_FILE;
 use ramline_sandbox::vm::host::{self, GuestLog, Measured, Part, Patience};
