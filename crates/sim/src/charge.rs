@@ -20,13 +20,20 @@ pub enum Effort {
 }
 
 /// Charges one page; whether there is one.
+#[inline]
 pub fn charge(memory: &mut Memory, effort: Effort) -> bool {
+    if memory.stock > 0 {
+        memory.stock -= 1;
+        return true;
+    }
+    beyond_stock(memory, effort)
+}
+
+fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
     let mut retries = RETRIES;
+    // Who reads ahead holds locks of the file system.
+    memory.no_fs = effort == Effort::Once;
     loop {
-        if memory.stock > 0 {
-            memory.stock -= 1;
-            return true;
-        }
         // The pool grew: what it takes is reclaimed first.
         while memory.is_over() && reclaim(memory) > 0 {}
         match memory.margin() {
@@ -50,7 +57,7 @@ pub fn charge(memory: &mut Memory, effort: Effort) -> bool {
         }
         if freed == 0 {
             // Pages on their way to the disk are waited for before anyone is killed.
-            if let Some((at, _)) = memory.writes.front().copied() {
+            if let Some(at) = memory.area.next_done() {
                 memory.clock = memory.clock.max(at);
                 memory.settle();
                 continue;

@@ -11,6 +11,10 @@ pub struct Costs {
     pub hit: f64,
     /// A fault that finds its page in RAM.
     pub minor: f64,
+    /// A read(2) of one page that is in RAM.
+    pub call: f64,
+    /// Each further page of it.
+    pub copy: f64,
     /// A page that goes through the hands of reclaim.
     pub scan: f64,
     /// A read of a file: what it takes at all, and each page of it.
@@ -41,12 +45,52 @@ pub fn with_each(cost: [f64; 2], n: u64) -> u64 {
     whole(cost[0] + cost[1] * n as f64)
 }
 
+/// What steps take that are no device's, in whole nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps {
+    /// See [`Costs`].
+    pub hit: u64,
+    /// See [`Costs`].
+    pub minor: u64,
+    /// See [`Costs`].
+    pub call: u64,
+    /// See [`Costs`].
+    pub copy: u64,
+    /// See [`Costs`].
+    pub scan: u64,
+    /// See [`Costs`].
+    pub swap_write: [u64; 2],
+    /// See [`Costs`].
+    pub compress: u64,
+    /// See [`Costs`].
+    pub decompress: u64,
+}
+
+impl Steps {
+    /// Of these costs.
+    #[must_use]
+    pub fn of(costs: &Costs) -> Steps {
+        Steps {
+            hit: whole(costs.hit),
+            minor: whole(costs.minor),
+            call: whole(costs.call),
+            copy: whole(costs.copy),
+            scan: whole(costs.scan),
+            swap_write: costs.swap_write.map(whole),
+            compress: whole(costs.compress),
+            decompress: whole(costs.decompress),
+        }
+    }
+}
+
 impl Default for Costs {
     /// As a virtual machine of 2026 with a disk of its host has them; what `measure tiers` found here is better.
     fn default() -> Costs {
         Costs {
             hit: 60.0,
             minor: 700.0,
+            call: 900.0,
+            copy: 400.0,
             scan: 80.0,
             read: [80e3, 4e3],
             swap_read: [80e3, 4e3],
@@ -69,6 +113,7 @@ impl Costs {
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);
         set(&mut costs.hit, "ram-load");
         set(&mut costs.minor, "page-cache-mmap-fault");
+        set(&mut costs.call, "page-cache-read");
         let suffix = if fill == "random" { "/random" } else { "" };
         set(&mut costs.decompress, &format!("zram-{algorithm}{suffix}"));
         set(&mut costs.compress, &format!("zram-{algorithm}{suffix}/write"));

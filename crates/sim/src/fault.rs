@@ -1,49 +1,58 @@
-//! A touch, and the faults it may be: in a file, or in anonymous memory.
+//! A touch through a mapping, and the faults it may be in a file.
 //!
-//! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, `filemap_map_pages`, `do_anonymous_page` and `do_swap_page`
-//! (mm/memory.c, mm/filemap.c, mm/swap_state.c); read in 6.18. Left out: large folios, and reads that the disk has not finished.
+//! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, and `filemap_map_pages` (mm/memory.c, mm/filemap.c); read in 6.18.
+//! Left out: large folios, stores to files (they count as loads), reads that the disk has not finished.
 
-use crate::charge::{Effort, charge};
-use crate::cost::{whole, with_each};
-use crate::memory::{Memory, SwapTo};
-use crate::page::{NONE, bit};
-use crate::refault;
+use ramline_trace::generate::Memory as Kind;
+
+use crate::load::{Extent, word};
+use crate::memory::Memory;
+use crate::page::bit;
+use crate::{anonymous, read_ahead, shared};
 
 /// Pages of one block that a fault maps if they are there.
 const AROUND: u32 = 16;
 /// Misses after which a file is read page by page.
 const LOTS_OF_MISSES: u32 = 100;
 
-/// Pages of one file, among all pages.
-#[derive(Debug, Clone, Copy)]
-pub struct Extent {
-    /// Its first.
-    pub first: u32,
-    /// How many.
-    pub pages: u32,
+/// A touch that the page tables answer; whether it is one.
+#[inline]
+pub fn hit(memory: &mut Memory, touch: u32) -> bool {
+    let Some(flags) = memory.pages.flags.get_mut((touch & word::PAGE) as usize) else { return false };
+    let is_store = touch & word::ACCESS == word::STORE;
+    let is_zeros = is_store && *flags & bit::ZEROS != 0;
+    if *flags & (bit::MAPPED | bit::ZEROS) == 0 || is_zeros {
+        return false;
+    }
+    *flags |= bit::YOUNG | if is_store { bit::DIRTY } else { 0 };
+    memory.clock += memory.steps.hit;
+    true
 }
 
-impl Extent {
-    const fn end(self) -> u32 {
-        self.first + self.pages
+/// A touch that is a fault.
+pub fn miss(memory: &mut Memory, touch: u32) {
+    let (id, is_store) = (touch & word::PAGE, touch & word::ACCESS == word::STORE);
+    let extent = memory.regions[memory.pages.region(id)];
+    match extent.memory {
+        Kind::File => file(memory, extent, id),
+        Kind::Anonymous => anonymous::fault(memory, id, is_store),
+        Kind::Shared => shared::fault(memory, extent, id, is_store),
     }
 }
 
-/// Touches a page of a mapped file.
-pub fn file(memory: &mut Memory, extent: Extent, id: u32) {
-    if is_mapped(memory, id, false) {
-        return;
-    }
-    if memory.page(id).is(bit::RESIDENT) {
+fn file(memory: &mut Memory, extent: Extent, id: u32) {
+    let region = memory.pages.region(id);
+    let most = memory.setting.read_ahead;
+    if memory.pages.is(id, bit::RESIDENT) {
         memory.counts.minor += 1;
-        memory.clock += whole(memory.setting.costs.minor);
-        if memory.page(id).clear(bit::READ_AHEAD) {
-            memory.misses = memory.misses.saturating_sub(1);
-            let at = id - extent.first + memory.setting.read_ahead / 4;
+        memory.clock += memory.steps.minor;
+        if memory.pages.is(id, bit::READ_AHEAD) {
+            let misses = &mut memory.reads[region].misses;
+            *misses = misses.saturating_sub(1);
             // Who reads ahead holds the page that asked for it.
-            memory.page(id).set(bit::LOCKED);
-            read_ahead(memory, extent, at, memory.setting.read_ahead, memory.setting.read_ahead);
-            memory.page(id).clear(bit::LOCKED);
+            memory.pages.set(id, bit::HELD);
+            read_ahead::reached(memory, region, id, most);
+            memory.pages.clear(id, bit::HELD);
             map(memory, id);
         } else {
             map_around(memory, extent, id);
@@ -51,184 +60,41 @@ pub fn file(memory: &mut Memory, extent: Extent, id: u32) {
         return;
     }
     memory.counts.major += 1;
-    memory.misses = (memory.misses + 1).min(LOTS_OF_MISSES * 10);
-    if memory.misses <= LOTS_OF_MISSES {
-        let size = memory.setting.read_ahead;
-        read_ahead(memory, extent, (id - extent.first).saturating_sub(size / 2), size, size / 4);
+    let misses = &mut memory.reads[region].misses;
+    *misses = (*misses + 1).min(LOTS_OF_MISSES * 10);
+    if *misses <= LOTS_OF_MISSES {
+        let start = extent.first + (id - extent.first).saturating_sub(most / 2);
+        read_ahead::window(memory, region, start, most, most / 4);
     }
-    if !memory.page(id).is(bit::RESIDENT) {
-        if !charge(memory, Effort::All) {
-            return;
-        }
-        insert(memory, id, 0);
-        memory.counts.read += 1;
-        memory.clock += with_each(memory.setting.costs.read, 1);
+    if !memory.pages.is(id, bit::RESIDENT) && !read_ahead::alone(memory, id) {
+        return;
     }
-    memory.clock += whole(memory.setting.costs.minor);
+    memory.clock += memory.steps.minor;
     map_around(memory, extent, id);
 }
 
-/// Reads what is missing of a window; the page `ahead` before its end asks for the next one when it is touched.
-fn read_ahead(memory: &mut Memory, extent: Extent, at: u32, size: u32, ahead: u32) {
-    let first = (extent.first + at).min(extent.end());
-    let last = (first + size).min(extent.end());
-    let mark = (first + size).saturating_sub(ahead);
-    let mut read = Vec::new();
-    for id in first..last {
-        if memory.page(id).is(bit::RESIDENT) {
-            continue;
-        }
-        if !charge(memory, Effort::Once) {
-            break;
-        }
-        insert(memory, id, bit::LOCKED | if id == mark { bit::READ_AHEAD } else { 0 });
-        read.push(id);
-    }
-    for id in &read {
-        memory.page(*id).clear(bit::LOCKED);
-    }
-    let n = read.len() as u64;
-    if n > 0 {
-        memory.counts.read += n;
-        memory.clock += with_each(memory.setting.costs.read, n);
-    }
-}
-
-/// A page that is charged, new in RAM.
-fn insert(memory: &mut Memory, id: u32, bits: u16) {
-    memory.page(id).set(bit::RESIDENT | bits);
-    refault::came_back(memory, id);
-    memory.list(id);
-}
-
 /// Maps all of the block of 16 that is in RAM; each of them counts against the misses.
-fn map_around(memory: &mut Memory, extent: Extent, id: u32) {
+pub fn map_around(memory: &mut Memory, extent: Extent, id: u32) {
+    let region = memory.pages.region(id);
     let place = id - extent.first + memory.around;
     let block = (place - place % AROUND).saturating_sub(memory.around) + extent.first;
     let end = (place - place % AROUND + AROUND - memory.around + extent.first).min(extent.end());
     for one in block..end {
-        let page = memory.page(one);
-        if page.is(bit::RESIDENT) && (one == id || !page.is(bit::READ_AHEAD)) {
-            let is_hit = !page.is(bit::WORKINGSET);
+        let flags = memory.pages.flags[one as usize];
+        // A page in the swap cache is not among those of its file.
+        if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && (one == id || flags & bit::READ_AHEAD == 0) {
             map(memory, one);
-            memory.misses = memory.misses.saturating_sub(u32::from(is_hit));
-        }
-    }
-}
-
-fn map(memory: &mut Memory, id: u32) {
-    let page = memory.page(id);
-    if !page.is(bit::MAPPED) {
-        page.set(bit::MAPPED | bit::YOUNG);
-    }
-}
-
-/// Touches a page of anonymous memory.
-pub fn anonymous(memory: &mut Memory, id: u32, write: bool) {
-    if is_mapped(memory, id, write) {
-        return;
-    }
-    let page = *memory.page(id);
-    let (resident, slot) = (page.is(bit::RESIDENT), page.slot);
-    let costs = memory.setting.costs;
-    memory.clock += whole(costs.minor);
-    if resident {
-        // In the swap cache.
-        memory.counts.minor += 1;
-        if memory.page(id).clear(bit::READ_AHEAD) {
-            memory.cluster_hits += 1;
-        }
-    } else if slot == NONE {
-        memory.counts.minor += 1;
-        if !charge(memory, Effort::All) {
-            return;
-        }
-        insert(memory, id, bit::DIRTY);
-    } else {
-        memory.counts.major += 1;
-        if memory.setting.swap == SwapTo::Zram {
-            if !charge(memory, Effort::All) {
-                return;
-            }
-            insert(memory, id, bit::DIRTY);
-            memory.free_slot(id);
-            memory.counts.swap_in += 1;
-            memory.clock += whole(costs.decompress);
-        } else {
-            cluster(memory, slot);
-            if !memory.page(id).is(bit::RESIDENT) {
-                if !charge(memory, Effort::All) {
-                    return;
-                }
-                swapped_in(memory, id, 0);
-                memory.clock += with_each(costs.swap_read, u64::from(page.length > 0));
+            if flags & bit::WORKINGSET == 0 {
+                let misses = &mut memory.reads[region].misses;
+                *misses = misses.saturating_sub(1);
             }
         }
     }
-    map(memory, id);
-    let half_full = memory.used_slots as usize * 2 > memory.slots.len();
-    if memory.page(id).is(bit::SWAP_CACHE) && (write || half_full) {
-        memory.free_slot(id);
-        memory.page(id).set(bit::DIRTY);
-    }
 }
 
-fn swapped_in(memory: &mut Memory, id: u32, bits: u16) {
-    insert(memory, id, bit::SWAP_CACHE | bits);
-    memory.counts.swap_in += 1;
-}
-
-/// Reads the slots around one: so many as the last reads were worth.
-fn cluster(memory: &mut Memory, slot: u32) {
-    let hits = std::mem::take(&mut memory.cluster_hits);
-    let n = window(memory, slot, hits);
-    if hits == 0 {
-        memory.cluster_before = slot;
+/// A page table points to it.
+pub fn map(memory: &mut Memory, id: u32) {
+    if !memory.pages.is(id, bit::MAPPED) {
+        memory.pages.set(id, bit::MAPPED | bit::YOUNG);
     }
-    memory.cluster_window = n;
-    let first = slot - slot % n;
-    let end = (first + n).min(u32::try_from(memory.slots.len()).unwrap_or(u32::MAX));
-    let mut read = 0;
-    for at in first..end {
-        let id = memory.slots[at as usize];
-        if id == NONE || memory.page(id).is(bit::RESIDENT) {
-            continue;
-        }
-        if !charge(memory, if at == slot { Effort::All } else { Effort::Once }) {
-            break;
-        }
-        swapped_in(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
-        read += u64::from(memory.page(id).length > 0);
-    }
-    if read > 0 {
-        memory.clock += with_each(memory.setting.costs.swap_read, read);
-    }
-}
-
-/// `__swapin_nr_pages`.
-fn window(memory: &Memory, slot: u32, hits: u32) -> u32 {
-    let most = memory.setting.cluster;
-    let is_beside = slot.abs_diff(memory.cluster_before) == 1;
-    let pages = match hits {
-        0 if is_beside => 2,
-        0 => 1,
-        hits => (hits + 2).next_power_of_two().max(4),
-    };
-    pages.min(most).max(memory.cluster_window / 2).max(1)
-}
-
-/// A touch that the page tables answer.
-fn is_mapped(memory: &mut Memory, id: u32, write: bool) -> bool {
-    memory.counts.touches += 1;
-    let page = memory.page(id);
-    if !page.is(bit::MAPPED) {
-        return false;
-    }
-    page.set(bit::YOUNG);
-    if write && page.is(bit::SWAP_CACHE) {
-        memory.free_slot(id);
-        memory.page(id).set(bit::DIRTY);
-    }
-    memory.clock += whole(memory.setting.costs.hit);
-    true
 }

@@ -3,13 +3,15 @@
 //! The middle of the runs is the forecast; its interval goes from the least to the most of them.
 
 use ramline_evidence::rng::SplitMix64;
-use ramline_trace::generate::CodePlusData;
+use ramline_trace::generate::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chance::Chance;
 use crate::cost::Costs;
+use crate::load::Compact;
 use crate::memory::Setting;
-use crate::run::{self, Chance, End, Outcome};
+use crate::run::{self, End, Outcome};
 
 /// Runs of each setting.
 pub const RUNS: u32 = 32;
@@ -127,15 +129,29 @@ fn seen(outcome: &Outcome) -> Seen {
     }
 }
 
-/// Foretells one setting: [`RUNS`] runs from a seed; `length` gives what a page of data compresses to.
+/// Foretells one setting of a load: [`RUNS`] runs from a seed; `length` gives what a page of a region compresses to. `None` if the load has more
+/// pages than have numbers.
 #[must_use]
-pub fn code_plus_data(
-    load: &CodePlusData,
+pub fn load(
+    load: &Load,
     setting: &Setting,
     timeout: u64,
     seed: u64,
-    length: impl Fn(u64) -> u16,
+    length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
+    compact(&Compact::of(load)?, setting, timeout, seed, length)
+}
+
+/// Foretells one setting of a load that is decoded already, as it is for several settings.
+#[must_use]
+pub fn compact(
+    load: &Compact,
+    setting: &Setting,
+    timeout: u64,
+    seed: u64,
+    length: impl Fn(u32, u64) -> u16,
+) -> Option<Figures> {
+    let pages = run::pages(load, length);
     let mut random = SplitMix64::new(seed);
     let runs: Vec<Seen> = (0..RUNS)
         .map(|_| {
@@ -144,7 +160,7 @@ pub fn code_plus_data(
             let base = BASE[0] + random.below(BASE[1] - BASE[0]);
             let costs = drawn(&setting.costs, &mut random);
             let setting = Setting { base, costs, ..setting.clone() };
-            seen(&run::code_plus_data(load, setting, timeout, Chance { phase, around }, &length))
+            seen(&run::compact(load, pages.clone(), setting, timeout, Chance { phase, around }))
         })
         .collect();
     Figures::of(&runs)
@@ -158,6 +174,8 @@ fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
     Costs {
         hit: costs.hit * processor,
         minor: costs.minor * processor,
+        call: costs.call * processor,
+        copy: costs.copy * processor,
         scan: costs.scan * processor,
         read: of_device(costs.read),
         swap_read: of_device(costs.swap_read),

@@ -1,84 +1,124 @@
-//! Pages in one dense arena, and the lists they are on: links are numbers, so that a page costs 20 bytes and a move four writes.
+//! Pages in dense arrays, and the lists they are on: links are numbers, and the bits of a page stand apart from them.
 //!
 //! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Left out: folios of several pages.
+//!
+//! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. In all a
+//! page costs 18 bytes: while it is in RAM its links are used, when it is gone the same place keeps its shadow.
 
 /// No page, no slot, no shadow.
 pub const NONE: u32 = u32::MAX;
 
-/// Bits of a page.
+/// Bits of a page. The upper 16 are the number of its region.
 pub mod bit {
     /// Its contents are in RAM.
-    pub const RESIDENT: u16 = 1;
+    pub const RESIDENT: u32 = 1;
     /// A page table points to it.
-    pub const MAPPED: u16 = 1 << 1;
+    pub const MAPPED: u32 = 1 << 1;
     /// That entry was used since it was last looked at.
-    pub const YOUNG: u16 = 1 << 2;
+    pub const YOUNG: u32 = 1 << 2;
     /// `PG_referenced`.
-    pub const REFERENCED: u16 = 1 << 3;
+    pub const REFERENCED: u32 = 1 << 3;
     /// `PG_active`: which of its kind's two lists.
-    pub const ACTIVE: u16 = 1 << 4;
+    pub const ACTIVE: u32 = 1 << 4;
     /// `PG_workingset`.
-    pub const WORKINGSET: u16 = 1 << 5;
+    pub const WORKINGSET: u32 = 1 << 5;
     /// It has a slot in swap beside its RAM.
-    pub const SWAP_CACHE: u16 = 1 << 6;
+    pub const SWAP_CACHE: u32 = 1 << 6;
     /// `PG_readahead`.
-    pub const READ_AHEAD: u16 = 1 << 7;
+    pub const READ_AHEAD: u32 = 1 << 7;
     /// `PG_writeback`.
-    pub const WRITEBACK: u16 = 1 << 8;
+    pub const WRITEBACK: u32 = 1 << 8;
     /// Its contents are on their way from the disk.
-    pub const LOCKED: u16 = 1 << 9;
+    pub const LOCKED: u32 = 1 << 9;
     /// It differs from its slot.
-    pub const DIRTY: u16 = 1 << 10;
+    pub const DIRTY: u32 = 1 << 10;
     /// A page of a file.
-    pub const FILE: u16 = 1 << 11;
+    pub const FILE: u32 = 1 << 11;
     /// It is on a list.
-    pub const LISTED: u16 = 1 << 12;
+    pub const LISTED: u32 = 1 << 12;
+    /// Shared anonymous memory.
+    pub const SHARED: u32 = 1 << 13;
+    /// A reader has it in its hands.
+    pub const HELD: u32 = 1 << 14;
+    /// It was read before it was written: a page table points to the kernel's page of zeros, which no group pays for.
+    pub const ZEROS: u32 = 1 << 15;
+    /// Where the number of the region begins.
+    pub const REGION: u32 = 16;
 }
 
-/// One page.
+/// Of a page on a list its neighbours; of one that is gone, `next` is its shadow.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+struct Link {
     next: u32,
     prev: u32,
-    /// What is left of it when it is gone: the age at which it went, and whether it was of the working set.
-    pub shadow: u32,
-    /// Its place in swap.
-    pub slot: u32,
-    /// See [`bit`].
-    pub flags: u16,
-    /// What a page of it compresses to.
-    pub length: u16,
 }
 
-impl Page {
-    /// Never touched.
-    #[must_use]
-    pub const fn new(flags: u16, length: u16) -> Page {
-        Page { next: NONE, prev: NONE, shadow: NONE, slot: NONE, flags, length }
+/// All pages of a load.
+#[derive(Debug, Clone, Default)]
+pub struct Pages {
+    /// See [`bit`].
+    pub flags: Vec<u32>,
+    links: Vec<Link>,
+    /// Their places in swap.
+    pub slots: Vec<u32>,
+    /// What a page of them compresses to.
+    pub lengths: Vec<u16>,
+}
+
+impl Pages {
+    /// One more that was never touched.
+    pub fn add(&mut self, flags: u32, length: u16) {
+        self.flags.push(flags);
+        self.links.push(Link { next: NONE, prev: NONE });
+        self.slots.push(NONE);
+        self.lengths.push(length);
     }
 
     /// Has all of these bits.
     #[must_use]
-    pub const fn is(&self, bits: u16) -> bool {
-        self.flags & bits == bits
+    pub fn is(&self, id: u32, bits: u32) -> bool {
+        self.flags[id as usize] & bits == bits
     }
 
     /// Sets bits.
-    pub const fn set(&mut self, bits: u16) {
-        self.flags |= bits;
+    pub fn set(&mut self, id: u32, bits: u32) {
+        self.flags[id as usize] |= bits;
     }
 
     /// Clears bits; whether one of them was set.
-    pub const fn clear(&mut self, bits: u16) -> bool {
-        let was = self.flags & bits != 0;
-        self.flags &= !bits;
+    pub fn clear(&mut self, id: u32, bits: u32) -> bool {
+        let flags = &mut self.flags[id as usize];
+        let was = *flags & bits != 0;
+        *flags &= !bits;
         was
     }
 
     /// 1 for a page of a file, 0 for another.
     #[must_use]
-    pub const fn kind(&self) -> usize {
-        self.is(bit::FILE) as usize
+    pub fn kind(&self, id: u32) -> usize {
+        usize::from(self.is(id, bit::FILE))
+    }
+
+    /// The number of its region.
+    #[must_use]
+    pub fn region(&self, id: u32) -> usize {
+        (self.flags[id as usize] >> bit::REGION) as usize
+    }
+
+    /// Its slot, or none.
+    #[must_use]
+    pub fn slot(&self, id: u32) -> u32 {
+        self.slots[id as usize]
+    }
+
+    /// What is left of a page that is gone.
+    pub fn leave(&mut self, id: u32, shadow: u32) {
+        self.links[id as usize].next = shadow;
+    }
+
+    /// What was left of a page that comes back.
+    pub fn shadow(&mut self, id: u32) -> u32 {
+        std::mem::replace(&mut self.links[id as usize].next, NONE)
     }
 }
 
@@ -99,49 +139,46 @@ impl Default for List {
 
 impl List {
     /// To the head.
-    pub fn push(&mut self, pages: &mut [Page], id: u32) {
-        let page = &mut pages[id as usize];
-        page.set(bit::LISTED);
-        (page.prev, page.next) = (NONE, self.head);
+    pub fn push(&mut self, pages: &mut Pages, id: u32) {
+        pages.set(id, bit::LISTED);
+        pages.links[id as usize] = Link { next: self.head, prev: NONE };
         match self.head {
             NONE => self.tail = id,
-            head => pages[head as usize].prev = id,
+            head => pages.links[head as usize].prev = id,
         }
         self.head = id;
         self.len += 1;
     }
 
     /// To the tail, to be looked at next.
-    pub fn push_last(&mut self, pages: &mut [Page], id: u32) {
-        let page = &mut pages[id as usize];
-        page.set(bit::LISTED);
-        (page.next, page.prev) = (NONE, self.tail);
+    pub fn push_last(&mut self, pages: &mut Pages, id: u32) {
+        pages.set(id, bit::LISTED);
+        pages.links[id as usize] = Link { next: NONE, prev: self.tail };
         match self.tail {
             NONE => self.head = id,
-            tail => pages[tail as usize].next = id,
+            tail => pages.links[tail as usize].next = id,
         }
         self.tail = id;
         self.len += 1;
     }
 
     /// Out of the middle.
-    pub fn remove(&mut self, pages: &mut [Page], id: u32) {
-        let page = &mut pages[id as usize];
-        page.clear(bit::LISTED);
-        let (next, prev) = (page.next, page.prev);
+    pub fn remove(&mut self, pages: &mut Pages, id: u32) {
+        pages.clear(id, bit::LISTED);
+        let Link { next, prev } = pages.links[id as usize];
         match prev {
             NONE => self.head = next,
-            prev => pages[prev as usize].next = next,
+            prev => pages.links[prev as usize].next = next,
         }
         match next {
             NONE => self.tail = prev,
-            next => pages[next as usize].prev = prev,
+            next => pages.links[next as usize].prev = prev,
         }
         self.len -= 1;
     }
 
     /// The oldest.
-    pub fn pop(&mut self, pages: &mut [Page]) -> Option<u32> {
+    pub fn pop(&mut self, pages: &mut Pages) -> Option<u32> {
         let id = self.tail;
         (id != NONE).then(|| self.remove(pages, id))?;
         Some(id)
@@ -159,12 +196,13 @@ mod tests {
     /// Every operation, against a queue that does the same by search.
     #[test]
     fn a_list_is_what_a_plain_queue_is() {
-        let mut pages = vec![Page::new(0, 0); 64];
+        let mut pages = Pages::default();
+        (0..64).for_each(|_| pages.add(0, 0));
         let (mut list, mut plain) = (List::default(), VecDeque::new());
         let mut random = SplitMix64::new(7);
         for _ in 0..20_000 {
             let id = u32::try_from(random.below(64)).unwrap();
-            match (random.below(4), pages[id as usize].is(bit::LISTED)) {
+            match (random.below(4), pages.is(id, bit::LISTED)) {
                 (0, false) => {
                     list.push(&mut pages, id);
                     plain.push_front(id);

@@ -11,10 +11,9 @@ const AGES: u32 = u32::MAX >> 2;
 
 /// A page goes: its shadow, and time passes for all that went before it.
 pub fn evicted(memory: &mut Memory, id: u32) {
-    let age = memory.age;
-    let page = memory.page(id);
-    page.shadow = (age & AGES) << 1 | u32::from(page.is(bit::WORKINGSET));
-    page.clear(bit::WORKINGSET | bit::REFERENCED | bit::ACTIVE);
+    let was = u32::from(memory.pages.is(id, bit::WORKINGSET));
+    memory.pages.leave(id, (memory.age & AGES) << 1 | was);
+    memory.pages.clear(id, bit::WORKINGSET | bit::REFERENCED | bit::ACTIVE);
     older(memory);
 }
 
@@ -23,13 +22,12 @@ pub fn older(memory: &mut Memory) {
     memory.age = memory.age.wrapping_add(1) & AGES;
 }
 
-/// A page that is not yet on a list comes back.
-pub fn came_back(memory: &mut Memory, id: u32) {
-    let shadow = std::mem::replace(&mut memory.page(id).shadow, NONE);
+/// A page that is not yet on a list comes back, and this was left of it.
+pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
     if shadow == NONE {
         return;
     }
-    let kind = memory.page(id).kind();
+    let kind = memory.pages.kind(id);
     memory.counts.refault[kind] += 1;
     let distance = u64::from(memory.age.wrapping_sub(shadow >> 1) & AGES);
     let [anon, file] = memory.statistics().size;
@@ -43,11 +41,11 @@ pub fn came_back(memory: &mut Memory, id: u32) {
     if distance > working_set {
         return;
     }
-    memory.page(id).set(bit::ACTIVE);
+    memory.pages.set(id, bit::ACTIVE);
     older(memory);
     memory.counts.activated[kind] += 1;
     if shadow & 1 == 1 {
-        memory.page(id).set(bit::WORKINGSET);
+        memory.pages.set(id, bit::WORKINGSET);
         memory.note_cost(kind, 1, 0);
     }
 }

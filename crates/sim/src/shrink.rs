@@ -3,18 +3,19 @@
 //! Stands for `shrink_active_list`, `shrink_inactive_list`, `shrink_folio_list` and `folio_check_references` (mm/vmscan.c); read in 6.18. Left
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
-use crate::cost::whole;
+use crate::batch;
 use crate::memory::{FILE, Memory, SwapTo};
 use crate::page::bit;
+use crate::reclaim::BATCH;
 use crate::refault;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
+    batch::drain(memory);
     for _ in 0..n {
         let Some(id) = memory.oldest(kind, 1) else { break };
-        let page = memory.page(id);
-        page.clear(bit::YOUNG | bit::ACTIVE);
-        page.set(bit::WORKINGSET);
+        memory.pages.clear(id, bit::YOUNG | bit::ACTIVE);
+        memory.pages.set(id, bit::WORKINGSET);
         memory.list(id);
         passed(memory);
     }
@@ -22,22 +23,28 @@ pub fn active(memory: &mut Memory, kind: usize, n: u64) {
 
 /// Looks at up to `n` pages of the inactive list of a kind; how many were freed.
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
+    batch::drain(memory);
     memory.settle();
-    let taken: Vec<u32> = (0..n).map_while(|_| memory.oldest(kind, 0)).collect();
+    let (mut taken, mut scanned) = ([0; BATCH as usize], 0);
+    for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {
+        let Some(id) = memory.oldest(kind, 0) else { break };
+        *place = id;
+        scanned += 1;
+    }
     let (mut freed, mut written) = (0, 0);
-    let scanned = taken.len() as u64;
-    for id in taken {
+    for id in taken.into_iter().take(scanned) {
         passed(memory);
         match one(memory, kind, id, &mut written) {
             End::Freed => freed += 1,
             End::Kept => memory.list(id),
             End::Activated => {
-                memory.page(id).set(bit::ACTIVE);
+                memory.pages.set(id, bit::ACTIVE);
                 memory.list(id);
                 refault::older(memory);
             }
         }
     }
+    let scanned = scanned as u64;
     memory.counts.scanned[kind] += scanned;
     memory.counts.stolen[kind] += freed;
     memory.note_cost(kind, written, scanned - freed);
@@ -51,56 +58,65 @@ enum End {
 }
 
 fn one(memory: &mut Memory, kind: usize, id: u32, written: &mut u64) -> End {
-    let zram = memory.setting.swap == SwapTo::Zram;
-    let page = memory.page(id);
-    if page.is(bit::LOCKED) {
+    let flags = memory.pages.flags[id as usize];
+    if flags & (bit::LOCKED | bit::HELD) != 0 {
         return End::Kept;
     }
-    if page.is(bit::WRITEBACK) {
+    if flags & bit::WRITEBACK != 0 {
         // A group of version 1 waits for it, since it has no other brake.
-        let end = memory.writes.iter().find(|(_, one)| *one == id).map_or(memory.clock, |(at, _)| *at);
-        memory.clock = memory.clock.max(end);
+        let done = memory.area.done(id).unwrap_or(memory.clock);
+        memory.clock = memory.clock.max(done);
         memory.settle();
     }
-    let page = memory.page(id);
-    let young = page.clear(bit::YOUNG);
-    let was = page.clear(bit::REFERENCED);
+    let young = memory.pages.clear(id, bit::YOUNG);
+    let was = memory.pages.clear(id, bit::REFERENCED);
     if young {
-        page.set(bit::REFERENCED);
+        memory.pages.set(id, bit::REFERENCED);
         return if was { End::Activated } else { End::Kept };
     }
-    if kind != FILE {
-        if !page.is(bit::SWAP_CACHE) {
-            if memory.take_slot(id).is_none() {
-                return End::Activated;
-            }
-            memory.page(id).set(bit::SWAP_CACHE | bit::DIRTY);
-        }
-        let page = memory.page(id);
-        page.clear(bit::MAPPED);
-        if page.clear(bit::DIRTY) {
-            *written += 1;
-            let length = page.length;
-            memory.counts.swap_out += 1;
-            if zram {
-                memory.pool += memory.bytes(length);
-                memory.clock += whole(memory.setting.costs.compress);
-            } else if length > 0 {
-                // Pages of zeros are only noted; others are on their way for a while.
-                memory.clock += whole(memory.setting.costs.swap_write[0]);
-                memory.writes.push_back((memory.clock + whole(memory.setting.costs.swap_write[1]), id));
-                memory.page(id).set(bit::WRITEBACK);
-                return End::Kept;
-            }
-        }
+    if kind != FILE
+        && let Some(end) = leave(memory, id, written)
+    {
+        return end;
     }
-    let page = memory.page(id);
-    page.clear(bit::MAPPED | bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
+    memory.pages.clear(id, bit::MAPPED | bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
     refault::evicted(memory, id);
     memory.charged -= 1;
     End::Freed
 }
 
+/// An anonymous page goes to its slot; `None` if its RAM is free then.
+fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
+    if !memory.pages.is(id, bit::SWAP_CACHE) {
+        if memory.pages.is(id, bit::SHARED) && memory.no_fs {
+            // It is a file's, so who may not enter a file system cannot write it; but no page table points to it any more.
+            memory.pages.clear(id, bit::MAPPED);
+            return Some(End::Kept);
+        }
+        if !memory.take_slot(id) {
+            return Some(End::Activated);
+        }
+        memory.pages.set(id, bit::SWAP_CACHE | bit::DIRTY);
+    }
+    memory.pages.clear(id, bit::MAPPED);
+    if memory.pages.clear(id, bit::DIRTY) {
+        *written += 1;
+        let length = memory.pages.lengths[id as usize];
+        memory.counts.swap_out += 1;
+        if memory.setting.swap == SwapTo::Zram {
+            memory.area.keep(length);
+            memory.clock += memory.steps.compress;
+        } else if length > 0 {
+            // Pages of zeros are only noted; others are on their way for a while.
+            memory.clock += memory.steps.swap_write[0];
+            memory.area.write(id, memory.clock + memory.steps.swap_write[1]);
+            memory.pages.set(id, bit::WRITEBACK);
+            return Some(End::Kept);
+        }
+    }
+    None
+}
+
 fn passed(memory: &mut Memory) {
-    memory.clock += whole(memory.setting.costs.scan);
+    memory.clock += memory.steps.scan;
 }

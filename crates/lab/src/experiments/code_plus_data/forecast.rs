@@ -6,7 +6,9 @@ use ramline_evidence::{TierReport, Verdict as Ended};
 use ramline_measure::pages::named;
 use ramline_sim::cost::Costs;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
+use ramline_sim::load::Compact;
 use ramline_sim::memory::{Setting, SwapTo};
+use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
 
@@ -46,10 +48,13 @@ pub fn forecast(settings: &Settings, tiers: Option<&TierReport>, progress: &mut 
     let mut out = Forecast { experiment: super::NAME.to_owned(), limit: settings.limit(), ..Forecast::default() };
     let arms = settings.crossed()?;
     let mut left_out = Vec::new();
+    // Decoded once; no setting changes what is touched.
+    let touches = arms.first().and_then(|arm| Compact::of(&Load::CodePlusData(load(&settings.workload(arm)))));
+    let touches = touches.ok_or_else(|| wrong("a load of more than 2 TiB"))?;
     for (done, batch) in arms.chunks(threads()).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
-            let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(settings, arm, tiers))).collect();
+            let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(settings, &touches, arm, tiers))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
         for (arm, foretold) in batch.iter().zip(all) {
@@ -76,7 +81,7 @@ pub fn forecast(settings: &Settings, tiers: Option<&TierReport>, progress: &mut 
     Ok(out)
 }
 
-fn one(settings: &Settings, arm: &Arm, tiers: Option<&TierReport>) -> Result<Option<Figures>> {
+fn one(settings: &Settings, touches: &Compact, arm: &Arm, tiers: Option<&TierReport>) -> Result<Option<Figures>> {
     let (swap, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),
@@ -100,10 +105,8 @@ fn one(settings: &Settings, arm: &Arm, tiers: Option<&TierReport>) -> Result<Opt
             .map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm.unwrap_or(ALGORITHM), &arm.fill)),
     };
     let lengths = lengths(&arm.fill, algorithm, workload.seed)?;
-    let length = |page: u64| lengths[usize::try_from(page).unwrap_or(0) % lengths.len()];
-    let figures =
-        ramline_sim::forecast::code_plus_data(&load(&workload), &setting, workload.timeout.0, workload.seed, length);
-    Ok(figures)
+    let length = |_: u32, page: u64| lengths[usize::try_from(page).unwrap_or(0) % lengths.len()];
+    Ok(ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length))
 }
 
 /// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.

@@ -1,0 +1,44 @@
+//! Faults in private anonymous memory.
+//!
+//! Stands for `do_anonymous_page` and `do_swap_page` (mm/memory.c); read in 6.18. Left out: large folios, pages of several processes.
+
+use crate::charge::{Effort, charge};
+use crate::fault::map;
+use crate::memory::{Memory, SwapTo};
+use crate::page::{NONE, bit};
+use crate::read_ahead::insert;
+use crate::swap_in;
+
+/// A page that no page table points to is touched.
+pub fn fault(memory: &mut Memory, id: u32, is_store: bool) {
+    memory.clock += memory.steps.minor;
+    if memory.pages.is(id, bit::RESIDENT) {
+        memory.counts.minor += 1;
+        swap_in::found(memory, id);
+    } else if memory.pages.slot(id) == NONE {
+        memory.counts.minor += 1;
+        if !is_store {
+            memory.pages.set(id, bit::ZEROS);
+            return;
+        }
+        memory.pages.clear(id, bit::ZEROS);
+        if !charge(memory, Effort::All) {
+            return;
+        }
+        insert(memory, id, bit::DIRTY);
+    } else {
+        memory.counts.major += 1;
+        let has_come = match memory.setting.swap {
+            SwapTo::Zram => swap_in::at_once(memory, id),
+            SwapTo::Disk | SwapTo::Nowhere => swap_in::cluster(memory, id),
+        };
+        if !has_come {
+            return;
+        }
+    }
+    map(memory, id);
+    if memory.pages.is(id, bit::SWAP_CACHE) && (is_store || memory.area.is_half_full()) {
+        memory.free_slot(id);
+        memory.pages.set(id, bit::DIRTY);
+    }
+}

@@ -1,0 +1,137 @@
+//! A swap area: who has which slot, what a zram takes for it, which pages are on their way to a disk.
+//!
+//! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), and for zram's pool; read in 6.18. Left out: several areas, clusters of
+//! 512 slots that each processor fills by itself, zram's limit.
+
+use std::collections::VecDeque;
+
+use ramline_model::zsmalloc::Zsmalloc;
+
+use crate::memory::{Setting, SwapTo};
+use crate::page::{NONE, Pages, bit};
+
+/// The area of a group.
+#[derive(Debug)]
+pub struct Area {
+    owners: Vec<u32>,
+    used: u32,
+    next: u32,
+    /// Bytes of a zram's pool.
+    pub pool: u64,
+    is_zram: bool,
+    /// Pages on their way to the disk, by the time they are there.
+    writes: VecDeque<(u64, u32)>,
+    /// What a page of each compressed length takes in the pool.
+    classes: Vec<u64>,
+}
+
+impl Area {
+    /// Nothing in it yet.
+    #[must_use]
+    pub fn new(setting: &Setting) -> Area {
+        let zs = Zsmalloc::new(4096, 8);
+        let is_zram = setting.swap == SwapTo::Zram;
+        let classes = if is_zram { (0..=4096).map(|length| zs.bytes_of(length)).collect() } else { Vec::new() };
+        let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
+        Area { owners: vec![NONE; slots], used: 0, next: 0, pool: 0, is_zram, writes: VecDeque::new(), classes }
+    }
+
+    /// A slot is free.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        (self.used as usize) < self.owners.len()
+    }
+
+    /// `vm_swap_full`: more than half of it is in use.
+    #[must_use]
+    pub fn is_half_full(&self) -> bool {
+        self.used as usize * 2 > self.owners.len()
+    }
+
+    /// Its slots.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.owners.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whose slot it is, or none's.
+    #[must_use]
+    pub fn owner(&self, slot: u32) -> u32 {
+        self.owners[slot as usize]
+    }
+
+    /// A slot for a page; whether there is one.
+    pub fn take(&mut self, pages: &mut Pages, id: u32) -> bool {
+        if !self.has_room() {
+            return false;
+        }
+        let all = self.len();
+        while self.owners[self.next as usize] != NONE {
+            self.next = (self.next + 1) % all;
+        }
+        self.owners[self.next as usize] = id;
+        pages.slots[id as usize] = self.next;
+        self.next = (self.next + 1) % all;
+        self.used += 1;
+        true
+    }
+
+    /// The slot of a page is free again, and what a zram kept in it.
+    pub fn free(&mut self, pages: &mut Pages, id: u32) {
+        let slot = std::mem::replace(&mut pages.slots[id as usize], NONE);
+        pages.clear(id, bit::SWAP_CACHE);
+        if slot != NONE {
+            self.owners[slot as usize] = NONE;
+            self.used -= 1;
+            self.pool -= self.bytes(pages.lengths[id as usize]);
+        }
+    }
+
+    /// What a page of this compressed length takes in the pool; nothing on a disk.
+    fn bytes(&self, length: u16) -> u64 {
+        if self.is_zram { self.classes.get(usize::from(length)).copied().unwrap_or(4096) } else { 0 }
+    }
+
+    /// A zram keeps a page.
+    pub fn keep(&mut self, length: u16) {
+        self.pool += self.bytes(length);
+    }
+
+    /// A page is on its way to the disk, where it is at that time.
+    pub fn write(&mut self, id: u32, done: u64) {
+        self.writes.push_back((done, id));
+    }
+
+    /// A page that is there by now, if one is.
+    pub fn written(&mut self, now: u64) -> Option<u32> {
+        let (_, id) = self.writes.front().copied().filter(|(at, _)| *at <= now)?;
+        self.writes.pop_front();
+        Some(id)
+    }
+
+    /// When a page is there.
+    #[must_use]
+    pub fn done(&self, id: u32) -> Option<u64> {
+        self.writes.iter().find(|(_, one)| *one == id).map(|(at, _)| *at)
+    }
+
+    /// When the next of them is there.
+    #[must_use]
+    pub fn next_done(&self) -> Option<u64> {
+        self.writes.front().map(|(at, _)| *at)
+    }
+
+    /// Each slot has one page, each page one slot.
+    ///
+    /// # Errors
+    /// What is not.
+    pub fn check(&self, pages: &Pages) -> Result<(), String> {
+        let slots = self.owners.iter().filter(|owner| **owner != NONE).count();
+        let of_pages = pages.slots.iter().filter(|slot| **slot != NONE).count();
+        let wrong = (0..self.len()).any(|slot| self.owner(slot) != NONE && pages.slot(self.owner(slot)) != slot);
+        if slots != of_pages || slots != self.used as usize || wrong {
+            return Err(format!("{slots} slots of {of_pages} pages, {} counted", self.used));
+        }
+        Ok(())
+    }
+}

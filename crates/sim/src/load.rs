@@ -1,0 +1,190 @@
+//! A load decoded once: every touch is a number of 32 bits, so that many settings, and many runs of one, share it.
+//!
+//! The upper two bits say how a page is touched, the lower 29 which of all pages. A read of several pages takes two numbers: the first page, and how
+//! many. Not the trace format: it lives in memory for as long as a forecast takes.
+//!
+//! ```
+//! use ramline_sim::load::{Compact, word};
+//! use ramline_trace::generate::{Access, Memory, Region, Touch};
+//! let files = [Region { memory: Memory::File, bytes: 1 << 20 }; 2];
+//! let touches = [Touch { region: 1, access: Access::Read(4096), offset: 8192 }, Touch { region: 0, access: Access::Read(6000), offset: 0 }];
+//! let load = Compact::new(&files, [].into_iter(), touches.into_iter(), 2).unwrap();
+//! assert_eq!(load.rounds, [word::READ | 258, word::MANY | word::INSIDE, 2]);
+//! ```
+
+use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
+
+/// Bytes of a page: the simulator knows no other.
+pub const PAGE: u64 = 4096;
+
+/// The parts of a number.
+pub mod word {
+    /// A byte is read through a mapping.
+    pub const LOAD: u32 = 0;
+    /// A byte is written through a mapping.
+    pub const STORE: u32 = 1 << 30;
+    /// read(2) in one page.
+    pub const READ: u32 = 2 << 30;
+    /// read(2) of several pages: the next number says how many.
+    pub const MANY: u32 = 3 << 30;
+    /// The bits of the access.
+    pub const ACCESS: u32 = MANY;
+    /// The read ends before the end of its last page.
+    pub const INSIDE: u32 = 1 << 29;
+    /// The bits of the page.
+    pub const PAGE: u32 = INSIDE - 1;
+}
+
+/// Pages of one region, among all pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Its first.
+    pub first: u32,
+    /// How many.
+    pub pages: u32,
+    /// What it is.
+    pub memory: Memory,
+    /// Some touch goes through a mapping.
+    pub mapped: bool,
+}
+
+impl Extent {
+    /// The page behind its last.
+    #[must_use]
+    pub const fn end(self) -> u32 {
+        self.first + self.pages
+    }
+}
+
+/// A load, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compact {
+    /// Its regions.
+    pub regions: Vec<Extent>,
+    /// What is touched before the rounds.
+    pub fill: Vec<u32>,
+    /// What the rounds touch.
+    pub rounds: Vec<u32>,
+    /// Touches of one round.
+    pub of_a_round: u64,
+}
+
+impl Compact {
+    /// Decodes a load; `None` if it has more pages or regions than have numbers.
+    #[must_use]
+    pub fn of(load: &Load) -> Option<Compact> {
+        let first = first(load).into_iter();
+        Compact::new(&load.regions(), first.chain(load.fill()), load.rounds(), load.touches_of_a_round())
+    }
+
+    /// Decodes touches; `None` if there are more pages or regions than have numbers, or a touch lies in none of the regions.
+    pub fn new(
+        regions: &[Region],
+        fill: impl Iterator<Item = Touch>,
+        rounds: impl Iterator<Item = Touch>,
+        of_a_round: u64,
+    ) -> Option<Compact> {
+        u16::try_from(regions.len()).ok()?;
+        let (mut first, mut extents) = (0_u32, Vec::new());
+        for region in regions {
+            let pages = u32::try_from(region.bytes / PAGE).ok()?;
+            extents.push(Extent { first, pages, memory: region.memory, mapped: false });
+            first = first.checked_add(pages).filter(|all| *all <= word::PAGE)?;
+        }
+        let mut load = Compact { regions: extents, fill: Vec::new(), rounds: Vec::new(), of_a_round };
+        load.fill = load.words(fill)?;
+        load.rounds = load.words(rounds)?;
+        Some(load)
+    }
+
+    /// All its pages.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.regions.last().map_or(0, |region| region.end())
+    }
+
+    /// The region of a page.
+    #[must_use]
+    pub fn region_of(&self, id: u32) -> Option<&Extent> {
+        self.regions.get(self.regions.partition_point(|region| region.end() <= id))
+    }
+
+    /// Gives each page that is touched, in order, with the bits of its access.
+    pub fn each(&self, mut see: impl FnMut(u32, u32)) {
+        for words in [&self.fill, &self.rounds] {
+            let mut words = words.iter();
+            while let Some(word) = words.next() {
+                let (id, access) = (word & word::PAGE, word & word::ACCESS);
+                let n = if access == word::MANY { words.next().copied().unwrap_or(1) } else { 1 };
+                (id..id + n).for_each(|id| see(id, access));
+            }
+        }
+    }
+
+    fn words(&mut self, touches: impl Iterator<Item = Touch>) -> Option<Vec<u32>> {
+        let mut words = Vec::with_capacity(touches.size_hint().0);
+        for touch in touches {
+            let region = self.regions.get_mut(touch.region as usize)?;
+            let page = touch.offset / PAGE;
+            let last = match touch.access {
+                Access::Read(length) => (touch.offset + u64::from(length.max(1)) - 1) / PAGE,
+                Access::Load | Access::Store => page,
+            };
+            if last >= u64::from(region.pages) {
+                return None;
+            }
+            let id = region.first + u32::try_from(page).ok()?;
+            let n = u32::try_from(last - page + 1).ok()?;
+            let inside = |length: u32| match (touch.offset + u64::from(length)) % PAGE {
+                0 => 0,
+                _ => word::INSIDE,
+            };
+            match touch.access {
+                Access::Load | Access::Store => {
+                    region.mapped = true;
+                    words.push(id | if touch.access == Access::Store { word::STORE } else { word::LOAD });
+                }
+                Access::Read(length) if n == 1 => words.push(id | word::READ | inside(length)),
+                Access::Read(length) => words.extend([id | word::MANY | inside(length), n]),
+            }
+        }
+        Some(words)
+    }
+}
+
+/// What a load does before it fills its memory: code-plus-data reads a byte of its code, so that the group pays for the file.
+fn first(load: &Load) -> Option<Touch> {
+    matches!(load, Load::CodePlusData(_)).then_some(Touch {
+        region: CodePlusData::CODE,
+        access: Access::Load,
+        offset: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGIONS: [Region; 2] =
+        [Region { memory: Memory::File, bytes: 8 * PAGE }, Region { memory: Memory::Anonymous, bytes: 4 * PAGE }];
+
+    fn decoded(access: Access, offset: u64, region: u32) -> Option<Vec<u32>> {
+        let touch = Touch { region, access, offset };
+        Compact::new(&REGIONS, [].into_iter(), [touch].into_iter(), 1).map(|load| load.rounds)
+    }
+
+    #[test]
+    fn a_touch_becomes_its_page_and_how_it_is_touched() {
+        assert_eq!(decoded(Access::Store, 3 * PAGE, 1), Some(vec![word::STORE | 11]));
+        assert_eq!(decoded(Access::Read(100), PAGE + 50, 0), Some(vec![word::READ | word::INSIDE | 1]));
+        assert_eq!(decoded(Access::Read(8192), PAGE, 0), Some(vec![word::MANY | 1, 2]));
+        assert_eq!(decoded(Access::Read(2), PAGE - 1, 0), Some(vec![word::MANY | word::INSIDE, 2]));
+    }
+
+    #[test]
+    fn a_touch_outside_its_region_is_no_load() {
+        assert_eq!(decoded(Access::Load, 8 * PAGE, 0), None);
+        assert_eq!(decoded(Access::Read(8192), 7 * PAGE, 0), None);
+        assert_eq!(decoded(Access::Load, 0, 2), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! read(2) of a file.
+//!
+//! Stands for `filemap_read`, `filemap_get_pages` (mm/filemap.c) and `folio_mark_accessed` (mm/swap.c); read in 6.12. Left out: direct I/O, several
+//! descriptors of one file, writes.
+
+use crate::batch;
+use crate::load::word;
+use crate::memory::Memory;
+use crate::page::bit;
+use crate::read_ahead;
+use crate::refault;
+
+/// Pages that are looked up at once.
+const BATCH: u32 = 31;
+
+/// Reads `n` pages from one on; `inside` if it ends before the end of the last.
+pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
+    memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
+    let region = memory.pages.region(first);
+    let end = first + n;
+    let mut at = first;
+    while at < end {
+        if !memory.pages.is(at, bit::RESIDENT) {
+            read_ahead::missed(memory, region, at, end - at);
+            if !memory.pages.is(at, bit::RESIDENT) && !read_ahead::alone(memory, at) {
+                return;
+            }
+        }
+        let last = found(memory, at, end);
+        if memory.pages.is(last, bit::READ_AHEAD) {
+            (at..=last).for_each(|id| memory.pages.set(id, bit::HELD));
+            read_ahead::reached(memory, region, last, end - last);
+            (at..=last).for_each(|id| _ = memory.pages.clear(id, bit::HELD));
+        }
+        for id in at..=last {
+            // Who reads a page in small parts has read it once.
+            if id != memory.reads[region].last {
+                accessed(memory, id);
+            }
+            memory.reads[region].last = id;
+        }
+        at = last + 1;
+    }
+    memory.reads[region].next = end - u32::from(inside);
+}
+
+/// The last of the pages in RAM from this one on: up to one that asks for more.
+fn found(memory: &Memory, at: u32, end: u32) -> u32 {
+    let mut last = at;
+    while last + 1 < end.min(at + BATCH)
+        && !memory.pages.is(last, bit::READ_AHEAD)
+        && memory.pages.is(last + 1, bit::RESIDENT)
+    {
+        last += 1;
+    }
+    last
+}
+
+/// `folio_mark_accessed`: the second time a page becomes active.
+fn accessed(memory: &mut Memory, id: u32) {
+    if !memory.pages.is(id, bit::REFERENCED) {
+        memory.pages.set(id, bit::REFERENCED);
+    } else if !memory.pages.is(id, bit::ACTIVE) {
+        if memory.pages.is(id, bit::LISTED) {
+            batch::activate(memory, id);
+        } else {
+            memory.pages.set(id, bit::ACTIVE);
+        }
+        memory.pages.clear(id, bit::REFERENCED);
+        refault::older(memory);
+    }
+}
+
+/// A read of one page that is in RAM, asks for nothing and becomes no more active: almost all there are. Whether it was one.
+#[inline]
+pub fn hit(memory: &mut Memory, touch: u32) -> bool {
+    let id = touch & word::PAGE;
+    let Some(flags) = memory.pages.flags.get_mut(id as usize) else { return false };
+    let Some(state) = memory.reads.get_mut((*flags >> bit::REGION) as usize) else { return false };
+    let again = state.last == id;
+    let is_there = *flags & (bit::RESIDENT | bit::READ_AHEAD) == bit::RESIDENT;
+    let activates = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::REFERENCED;
+    if !is_there || (activates && !again) {
+        return false;
+    }
+    *flags |= if again { 0 } else { bit::REFERENCED };
+    state.last = id;
+    state.next = id + 1 - u32::from(touch & word::INSIDE != 0);
+    memory.clock += memory.steps.call;
+    true
+}

@@ -1,0 +1,136 @@
+//! What simpler models say of a load, to be put beside a forecast: one list, and two lists.
+//!
+//! They know pages, a number of them that fits, and nothing of the kernel: no read-ahead, no swappiness, no accessed bits, no time. Without swap,
+//! anonymous pages stay.
+
+use ramline_trace::generate::Memory as Kind;
+
+use crate::load::{Compact, word};
+use crate::page::{List, Pages, bit};
+
+/// What a model counts, over the fill and all rounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Touches through a mapping that found no page.
+    pub major: u64,
+    /// Anonymous pages that came back.
+    pub swap_in: u64,
+    /// Pages of files that came back.
+    pub refault_file: u64,
+    /// Pages of files that came, back or for the first time.
+    pub read: u64,
+}
+
+/// A rule which page goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// One list: what was not touched for the longest time goes.
+    Lru,
+    /// Two lists: what was touched once goes first; what was touched twice is on a second list, up to twice as long as the first.
+    TwoLists,
+}
+
+struct Model<'a> {
+    load: &'a Compact,
+    rule: Rule,
+    can_swap: bool,
+    room: u64,
+    pages: Pages,
+    lists: [List; 2],
+    held: u64,
+    counted: Counted,
+}
+
+/// Was in RAM before.
+const WAS: u32 = bit::WORKINGSET;
+
+/// Runs a load through one of the rules.
+#[must_use]
+pub fn run(load: &Compact, rule: Rule, room: u64, can_swap: bool) -> Counted {
+    let pages = crate::run::pages(load, |_, _| 0);
+    let lists = Default::default();
+    let mut model = Model { load, rule, can_swap, room, pages, lists, held: 0, counted: Counted::default() };
+    load.each(|id, access| model.touch(id, access));
+    model.counted
+}
+
+impl Model<'_> {
+    fn touch(&mut self, id: u32, access: u32) {
+        let flags = self.pages.flags[id as usize];
+        if flags & bit::RESIDENT != 0 {
+            if flags & bit::LISTED != 0 {
+                self.again(id);
+            }
+            return;
+        }
+        let kind = self.load.region_of(id).map_or(Kind::File, |region| region.memory);
+        let is_new = flags & WAS == 0;
+        if is_new && kind == Kind::Anonymous && access != word::STORE {
+            return;
+        }
+        let came = u64::from(kind == Kind::File || !is_new);
+        self.counted.major += if access < word::READ { came } else { 0 };
+        if kind == Kind::File {
+            self.counted.read += 1;
+            self.counted.refault_file += u64::from(!is_new);
+        } else {
+            self.counted.swap_in += u64::from(!is_new);
+        }
+        while self.held >= self.room && self.free() {}
+        self.held += 1;
+        self.pages.set(id, bit::RESIDENT | WAS);
+        if kind == Kind::File || self.can_swap {
+            self.lists[0].push(&mut self.pages, id);
+        }
+    }
+
+    fn again(&mut self, id: u32) {
+        let was_active = usize::from(self.pages.is(id, bit::ACTIVE));
+        self.lists[was_active].remove(&mut self.pages, id);
+        if self.rule == Rule::TwoLists {
+            self.pages.set(id, bit::ACTIVE);
+        }
+        self.lists[usize::from(self.rule == Rule::TwoLists)].push(&mut self.pages, id);
+        while self.lists[1].len > 2 * self.lists[0].len + 1 {
+            let Some(id) = self.lists[1].pop(&mut self.pages) else { break };
+            self.pages.clear(id, bit::ACTIVE);
+            self.lists[0].push(&mut self.pages, id);
+        }
+    }
+
+    fn free(&mut self) -> bool {
+        let pages = &mut self.pages;
+        let Some(id) = self.lists[0].pop(pages).or_else(|| self.lists[1].pop(pages)) else { return false };
+        pages.clear(id, bit::RESIDENT | bit::ACTIVE);
+        self.held -= 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_trace::generate::{Access, Memory, Region, Touch};
+
+    use super::*;
+
+    fn counted(rule: Rule, pages: &[u64], room: u64) -> Counted {
+        let touches = pages.iter().map(|page| Touch { region: 0, access: Access::Load, offset: page * 4096 });
+        let file = Region { memory: Memory::File, bytes: 16 * 4096 };
+        run(&Compact::new(&[file], [].into_iter(), touches, 1).unwrap(), rule, room, true)
+    }
+
+    #[test]
+    fn one_list_reads_all_of_a_loop_that_is_one_page_too_long() {
+        let turns = [0, 1, 2, 0, 1, 2, 0, 1, 2];
+        assert_eq!(counted(Rule::Lru, &turns, 2).major, 9);
+        assert_eq!(counted(Rule::Lru, &turns, 3).refault_file, 0);
+    }
+
+    #[test]
+    fn of_two_lists_a_scan_takes_only_the_first() {
+        // Pages 0 and 1 are touched twice before pages 2 to 9 pass by once.
+        let touches = [0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1];
+        assert_eq!(counted(Rule::Lru, &touches, 4).refault_file, 2);
+        assert!(counted(Rule::TwoLists, &touches, 4).refault_file < 2);
+    }
+}

@@ -1,0 +1,101 @@
+//! Pages that come back from swap.
+//!
+//! Stands for `swap_cluster_readahead`, `__swapin_nr_pages` and `swap_cache_get_folio` (mm/swap_state.c), and for the way past the swap cache that
+//! synchronous areas have before 7.0 (`do_swap_page`, mm/memory.c); read in 6.18. Left out: read-ahead by address, which areas on disks without a
+//! head have.
+
+use crate::charge::{Effort, charge};
+use crate::memory::Memory;
+use crate::page::{NONE, bit};
+use crate::read_ahead::insert;
+
+/// What the last reads were worth.
+#[derive(Debug, Clone, Copy)]
+pub struct Clusters {
+    /// `swapin_readahead_hits`.
+    hits: u32,
+    /// The slot of the last read without hits.
+    before: u32,
+    /// Slots of the last read.
+    window: u32,
+}
+
+impl Default for Clusters {
+    fn default() -> Clusters {
+        Clusters { hits: 4, before: 0, window: 0 }
+    }
+}
+
+/// A page was in the swap cache.
+pub fn found(memory: &mut Memory, id: u32) {
+    if memory.pages.clear(id, bit::READ_AHEAD) {
+        memory.clusters.hits += 1;
+    }
+}
+
+/// From zram: the page alone, and its slot is free; whether there was a page for it.
+pub fn at_once(memory: &mut Memory, id: u32) -> bool {
+    if !charge(memory, Effort::All) {
+        return false;
+    }
+    insert(memory, id, bit::DIRTY);
+    memory.free_slot(id);
+    memory.counts.swap_in += 1;
+    memory.clock += memory.steps.decompress;
+    true
+}
+
+/// From a disk: the slots around it too, so many as the last reads were worth; whether there was a page for it.
+pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
+    let slot = memory.pages.slot(wanted);
+    let n = window(memory, slot);
+    let first = slot - slot % n;
+    let end = (first + n).min(memory.area.len());
+    let mut read = 0;
+    for at in first..end {
+        let id = memory.area.owner(at);
+        if id == NONE || memory.pages.is(id, bit::RESIDENT) {
+            continue;
+        }
+        if !charge(memory, if at == slot { Effort::All } else { Effort::Once }) {
+            break;
+        }
+        read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
+    }
+    if read > 0 {
+        memory.wait_for(memory.setting.costs.swap_read, read);
+    }
+    if !memory.pages.is(wanted, bit::RESIDENT) {
+        if !charge(memory, Effort::All) {
+            return false;
+        }
+        let read = came(memory, wanted, 0);
+        memory.wait_for(memory.setting.costs.swap_read, read);
+    }
+    true
+}
+
+/// A page is in the swap cache; 1 if the disk had to be asked.
+fn came(memory: &mut Memory, id: u32, bits: u32) -> u64 {
+    insert(memory, id, bit::SWAP_CACHE | bits);
+    memory.counts.swap_in += 1;
+    u64::from(memory.pages.lengths[id as usize] > 0)
+}
+
+/// `__swapin_nr_pages`.
+fn window(memory: &mut Memory, slot: u32) -> u32 {
+    let most = memory.setting.cluster;
+    let clusters = &mut memory.clusters;
+    let hits = std::mem::take(&mut clusters.hits);
+    let is_beside = slot.abs_diff(clusters.before) == 1;
+    let pages = match hits {
+        0 if is_beside => 2,
+        0 => 1,
+        hits => (hits + 2).next_power_of_two().max(4),
+    };
+    if hits == 0 {
+        clusters.before = slot;
+    }
+    clusters.window = pages.min(most).max(clusters.window / 2).max(1);
+    clusters.window
+}
