@@ -1,11 +1,14 @@
 //! What a workload touched: from the bytes and the text the kernel's tracing gives to events, steps and counts.
 //!
-//! Three ways in, none of which reads a file:
+//! Three ways in, none of which opens a file:
 //!
 //! - binary: [`Format`] (an event's `format` file), [`PageLayout`] (a page of the ring buffer, as `trace_pipe_raw` gives it),
 //!   [`Decoder`] (records to [`Event`]s of the page cache) and [`InOrder`] (events of several processors by their times);
 //! - text: [`text`], the steps of one system call from the file `trace`;
 //! - counts: [`count`], what the events mean: hits, misses, read-ahead, and who evicted what for whom.
+//!
+//! Touches are kept in files: [`touches`] is their format, [`generate`] makes touches that are known exactly, [`oracle_general`] is the way from and to
+//! libCacheSim, [`summary`] and [`curve`] say what a file holds.
 //!
 //! Arbitrary bytes, text and formats are decoded without a panic, in time and memory linear in what was given; what makes no sense is
 //! left out. Times are nanoseconds or ticks of the clock that was chosen, places in files are pages.
@@ -26,12 +29,17 @@
 //! ```
 
 pub mod count;
+pub mod curve;
 mod event;
 mod format;
 pub mod generate;
+pub mod numbering;
+pub mod oracle_general;
 mod order;
 mod page;
+pub mod summary;
 pub mod text;
+pub mod touches;
 
 pub use event::{Decoder, Event, Events, FileId, TaskName, What, device_number};
 pub use format::{Field, Format};

@@ -1,0 +1,247 @@
+//! Miss ratio curves: of all page touches, how many would miss in a memory of each size, with plain LRU and with Belady's choice.
+//!
+//! Not the kernel: it has two lists of each kind, and looks at neither order nor future. Plain LRU is what such a trace is usually judged by; no
+//! policy that loads pages when they are touched misses less than Belady's, which takes the page whose next touch is farthest.
+//!
+//! ```
+//! use ramline_trace::curve::{Accesses, belady_misses};
+//! let mut accesses = Accesses::default();
+//! [1, 2, 3, 1, 2, 3].iter().for_each(|page| assert!(accesses.add(0, *page)));
+//! assert_eq!([2, 3].map(|pages| accesses.lru_misses(pages)), [6, 3]);
+//! assert_eq!(belady_misses(accesses.order().unwrap(), 2), 4);
+//! ```
+
+mod belady;
+mod lru;
+
+use std::io::Read;
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use belady::belady_misses;
+use lru::Distances;
+
+use crate::numbering::PageNumbers;
+use crate::touches::{Reader, Record, TouchesError};
+
+/// The order of touches is kept for Belady's choice up to so many: 4 bytes each, and as much again while it is simulated.
+const MOST_KEPT: usize = 200_000_000;
+/// Sizes that are shown where none are asked for, in 64ths of the pages that are touched.
+const SIZES: [u64; 12] = [1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 56, 64];
+
+/// How many misses there are, by the size of memory.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MissCurve {
+    /// Bytes of a page.
+    pub page_size: Bytes,
+    /// The file was read to an index that agrees; else this is the curve of what was whole.
+    pub whole: bool,
+    /// Touches of pages; a read(2) of three pages is three.
+    pub touches: u64,
+    /// Pages touched at least once: the misses of any memory.
+    pub distinct_pages: u64,
+    /// The same in bytes.
+    pub distinct_size: Bytes,
+    /// Sizes, ascending.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One size of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CurvePoint {
+    /// The size.
+    pub size: Bytes,
+    /// The size as a share of the pages touched.
+    pub share: Option<f64>,
+    /// Misses with plain LRU.
+    pub lru_misses: u64,
+    /// The same, of all touches.
+    pub lru_ratio: Option<f64>,
+    /// Misses with Belady's choice; absent where there are too many touches to keep their order.
+    pub belady_misses: Option<u64>,
+    /// The same, of all touches.
+    pub belady_ratio: Option<f64>,
+}
+
+/// Touches of pages, one after the other.
+#[derive(Debug, Default)]
+pub struct Accesses {
+    pages: PageNumbers,
+    distances: Distances,
+    order: Vec<u32>,
+    dropped: bool,
+}
+
+impl Accesses {
+    /// The next touch; false where there are more pages than 32 bits can number: it is not counted.
+    #[must_use]
+    pub fn add(&mut self, region: u32, page: u64) -> bool {
+        let Some(number) = self.pages.of(region, page) else { return false };
+        self.distances.touch(number);
+        if self.order.len() < MOST_KEPT {
+            self.order.push(number);
+        } else {
+            (self.dropped, self.order) = (true, Vec::new());
+        }
+        true
+    }
+
+    /// Misses of plain LRU in a memory of so many pages.
+    #[must_use]
+    pub fn lru_misses(&self, pages: u64) -> u64 {
+        self.distances.misses(pages)
+    }
+
+    /// The pages in their order, by dense numbers; `None` where there were too many.
+    #[must_use]
+    pub fn order(&self) -> Option<&[u32]> {
+        (!self.dropped).then_some(&self.order)
+    }
+}
+
+impl MissCurve {
+    /// Reads a file to its end. `sizes`: of memory, or none for twelve of what is touched.
+    ///
+    /// # Errors
+    /// The file is damaged, or reading fails; it touches more than 2^32 pages.
+    pub fn of(reader: &mut Reader<impl Read>, sizes: &[Bytes]) -> Result<MissCurve, TouchesError> {
+        let page_size = reader.header().page;
+        let mut accesses = Accesses::default();
+        while let Some(record) = reader.next_record()? {
+            let Record::Touch(touch) = record else { continue };
+            for page in touch.pages(page_size) {
+                if !accesses.add(touch.region, page) {
+                    return Err(TouchesError::Beyond("it touches more than 2^32 pages"));
+                }
+            }
+        }
+        Ok(accesses.curve(page_size, sizes, reader.is_whole()))
+    }
+}
+
+impl Accesses {
+    fn curve(&self, page_size: u32, sizes: &[Bytes], whole: bool) -> MissCurve {
+        let (page, distinct) = (u64::from(page_size.max(1)), self.pages.count() as u64);
+        let mut pages: Vec<u64> = sizes.iter().map(|size| size.0 / page).collect();
+        if pages.is_empty() {
+            pages = SIZES.iter().map(|part| (distinct * part).div_ceil(64)).collect();
+        }
+        pages.retain(|&pages| pages > 0);
+        pages.sort_unstable();
+        pages.dedup();
+        let touches = self.distances.touches();
+        let of_all = |misses: u64| Bytes(misses).share_of(Bytes(touches));
+        let point = |&pages: &u64| {
+            let (lru, belady) = (self.lru_misses(pages), self.order().map(|order| belady_misses(order, pages)));
+            CurvePoint {
+                size: Bytes(pages.saturating_mul(page)),
+                share: Bytes(pages).share_of(Bytes(distinct)),
+                lru_misses: lru,
+                lru_ratio: of_all(lru),
+                belady_misses: belady,
+                belady_ratio: belady.and_then(of_all),
+            }
+        };
+        MissCurve {
+            page_size: Bytes(page),
+            whole,
+            touches,
+            distinct_pages: distinct,
+            distinct_size: Bytes(distinct.saturating_mul(page)),
+            points: pages.iter().map(point).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_evidence::rng::SplitMix64;
+
+    use super::*;
+
+    /// Pages of which a few are touched often.
+    fn skewed(touches: usize, pages: u64, seed: u64) -> Vec<u64> {
+        let mut random = SplitMix64::new(seed);
+        (0..touches)
+            .map(|_| {
+                let bound = random.below(pages) + 1;
+                random.below(bound)
+            })
+            .collect()
+    }
+
+    fn of(order: &[u64]) -> Accesses {
+        let mut accesses = Accesses::default();
+        order.iter().for_each(|page| assert!(accesses.add(0, *page)));
+        accesses
+    }
+
+    /// A list, the last touched at its end.
+    fn lru_by_hand(order: &[u64], size: usize) -> u64 {
+        let (mut list, mut misses) = (Vec::new(), 0);
+        for page in order {
+            match list.iter().position(|held| held == page) {
+                Some(at) => drop(list.remove(at)),
+                None => misses += 1,
+            }
+            list.push(*page);
+            if list.len() > size {
+                list.remove(0);
+            }
+        }
+        misses
+    }
+
+    /// Of every choice of what to give up, the best.
+    fn least_by_trying_all(order: &[u64], held: &[u64], size: usize) -> u64 {
+        let Some((page, rest)) = order.split_first() else { return 0 };
+        if held.contains(page) {
+            return least_by_trying_all(rest, held, size);
+        }
+        let with = |held: &[u64]| 1 + least_by_trying_all(rest, &[held, &[*page]].concat(), size);
+        if held.len() < size {
+            return with(held);
+        }
+        let without = |gone: &u64| with(&held.iter().copied().filter(|page| page != gone).collect::<Vec<_>>());
+        held.iter().map(without).min().unwrap()
+    }
+
+    #[test]
+    fn lru_misses_are_those_of_a_list_at_every_size() {
+        for seed in 0..4 {
+            let order = skewed(5000, 300, seed);
+            let accesses = of(&order);
+            for size in [1, 2, 7, 64, 150, 299, 300, 1000] {
+                assert_eq!(accesses.lru_misses(size as u64), lru_by_hand(&order, size), "size {size}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn belady_misses_are_the_least_there_can_be() {
+        for seed in 0..200 {
+            let (order, size) = (skewed(14, 6, seed), 2 + usize::from(seed % 2 == 0));
+            let least = least_by_trying_all(&order, &[], size);
+            assert_eq!(belady_misses(of(&order).order().unwrap(), size as u64), least, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn no_size_misses_more_than_a_smaller_one_and_belady_never_more_than_lru() {
+        let curve = of(&skewed(50_000, 5000, 7)).curve(4096, &[], true);
+        assert_eq!(curve.points.len(), 12);
+        for pair in curve.points.windows(2) {
+            assert!(pair[0].lru_misses >= pair[1].lru_misses && pair[0].belady_misses >= pair[1].belady_misses);
+        }
+        for point in &curve.points {
+            let belady = point.belady_misses.unwrap();
+            assert!(belady <= point.lru_misses && belady >= curve.distinct_pages);
+        }
+        let last = curve.points.last().unwrap();
+        assert_eq!((last.lru_misses, last.belady_misses), (curve.distinct_pages, Some(curve.distinct_pages)));
+    }
+}

@@ -1,0 +1,152 @@
+//! The regions of a file of touches: what memory it is that is touched.
+
+use super::MOST_REGIONS;
+use super::code::{Numbers, put, put_bytes};
+use super::error::TouchesError;
+use crate::FileId;
+
+/// The longest name of a file: PATH_MAX.
+const LONGEST: usize = 4096;
+
+/// A region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// What is behind it.
+    pub backing: Backing,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Mapped executable: the kernel protects such pages of a file.
+    pub executable: bool,
+    /// What its pages compress to, where that is known.
+    pub compressed: Option<Box<Compressed>>,
+}
+
+/// What is behind a region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backing {
+    /// A file.
+    File {
+        /// Which.
+        id: FileId,
+        /// Its name, where it is known.
+        name: Option<String>,
+    },
+    /// Private anonymous memory.
+    Anonymous,
+    /// Shared anonymous memory, as a tmpfs has it.
+    Shared,
+}
+
+/// How many pages of a sample compress to what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Compressed {
+    /// Pages of one repeated word, which take no room.
+    pub same: u32,
+    /// Of the others, those that take up to 1/16, 2/16, ... of a page.
+    pub sixteenths: [u32; 16],
+}
+
+impl Region {
+    /// Private anonymous memory of so many bytes.
+    #[must_use]
+    pub const fn anonymous(bytes: u64) -> Region {
+        Region { backing: Backing::Anonymous, bytes, executable: false, compressed: None }
+    }
+
+    /// A file of so many bytes.
+    #[must_use]
+    pub const fn file(id: FileId, name: Option<String>, bytes: u64) -> Region {
+        Region { backing: Backing::File { id, name }, bytes, executable: false, compressed: None }
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) -> Result<(), TouchesError> {
+        let (kind, named) = match &self.backing {
+            Backing::File { name, .. } => (0, name.is_some()),
+            Backing::Anonymous => (1, false),
+            Backing::Shared => (2, false),
+        };
+        out.push(
+            kind | u8::from(named) << 2 | u8::from(self.executable) << 3 | u8::from(self.compressed.is_some()) << 4,
+        );
+        put(out, self.bytes);
+        if let Backing::File { id, name } = &self.backing {
+            put(out, u64::from(id.device));
+            put(out, id.inode);
+            if let Some(name) = name {
+                if name.len() > LONGEST {
+                    return Err(TouchesError::Beyond("the name of a file is longer than 4096 bytes"));
+                }
+                put_bytes(out, name.as_bytes());
+            }
+        }
+        if let Some(compressed) = &self.compressed {
+            [compressed.same].iter().chain(&compressed.sixteenths).for_each(|&pages| put(out, u64::from(pages)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(from: &mut Numbers<'_>) -> Option<Region> {
+        let flags = from.byte()?;
+        let bytes = from.number()?;
+        let named = flags & 4 != 0;
+        let backing = match flags & 3 {
+            0 => {
+                let id = FileId { device: from.small()?, inode: from.number()? };
+                let name = if named { Some(from.text().filter(|name| name.len() <= LONGEST)?) } else { None };
+                Backing::File { id, name }
+            }
+            1 if !named => Backing::Anonymous,
+            2 if !named => Backing::Shared,
+            _ => return None,
+        };
+        let compressed = if flags & 16 == 0 {
+            None
+        } else {
+            let mut compressed = Box::new(Compressed { same: from.small()?, ..Compressed::default() });
+            for pages in &mut compressed.sixteenths {
+                *pages = from.small()?;
+            }
+            Some(compressed)
+        };
+        let known = flags & 0xe0 == 0;
+        known.then_some(Region { backing, bytes, executable: flags & 8 != 0, compressed })
+    }
+}
+
+/// Reads the regions of a frame.
+pub(super) fn get_all(bytes: &[u8], count: u32, regions: &mut Vec<Region>) -> Result<(), &'static str> {
+    let mut from = Numbers::new(bytes);
+    for _ in 0..count {
+        if regions.len() >= MOST_REGIONS as usize {
+            return Err("there are more than a million regions");
+        }
+        regions.push(Region::get(&mut from).ok_or("a region makes no sense")?);
+    }
+    if from.left() == 0 { Ok(()) } else { Err("something follows the regions") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_read_as_it_was_written() {
+        let mut sixteenths = [0; 16];
+        sixteenths[3] = 1000;
+        let id = FileId { device: 8 << 20 | 1, inode: 1 << 40 };
+        let all = [
+            Region::anonymous(1 << 30),
+            Region { compressed: Some(Box::new(Compressed { same: 7, sixteenths })), ..Region::anonymous(0) },
+            Region { executable: true, ..Region::file(id, Some("/usr/bin/vim".to_owned()), 4 << 20) },
+            Region::file(id, None, u64::MAX),
+            Region { backing: Backing::Shared, ..Region::anonymous(5) },
+        ];
+        let mut out = Vec::new();
+        all.iter().for_each(|region| region.put(&mut out).unwrap());
+        let mut read = Vec::new();
+        get_all(&out, 5, &mut read).unwrap();
+        assert_eq!(read, all);
+        assert!(get_all(&out[..out.len() - 1], 5, &mut Vec::new()).is_err());
+        assert!(get_all(&out, 4, &mut Vec::new()).is_err());
+    }
+}
