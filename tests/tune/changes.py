@@ -5,8 +5,9 @@ Example: cut_and_reboot(machine)
 
 import difflib
 import re
+import subprocess
 
-from harness import check, equal, note
+from harness import TOP, Skip, check, equal, near, note
 
 POWER_CUT = 123
 # Of the change that every record is tried of; the sweep without reboots counts them.
@@ -21,13 +22,16 @@ TMP = "tmp,--goal,flash-wear"
 class Disk:
     """One disk through several boots."""
 
-    def __init__(self, machine, name, more=()):
+    def __init__(self, machine, name, more=(), kernel=None):
         self.more = ["--with", ",".join(more)] if more else []
+        self.kernel = kernel
         self.machine, self.path = machine, machine.folder / f"{name}.qcow2"
         self.path.unlink(missing_ok=True)
 
-    def boot(self, do, cut=False, **variables):
+    def boot(self, do, cut=False, kernel=None, **variables):
+        kernel = kernel or self.kernel
         options = [*self.more, "--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
+        options += ["--kernel", kernel] if kernel else []
         seen = self.machine.debian("tune", *options, cut=cut, DO=do, **variables)
         if cut:
             note(" ".join(seen.stdout.split())[-400:])
@@ -156,6 +160,56 @@ def with_generator(machine):
     equal("its units are active after the reboot", seen.text("now-generated.out").split(), ["active", "active"])
     equal("swappiness is in force after the reboot", seen.text("now-swappiness.out").strip(), "150")
     check("/tmp is a tmpfs after the reboot", seen.text("now-tmp.out").startswith("tmpfs"), seen.said("now-tmp"))
+
+
+def tmp_with_quota(machine):
+    """/tmp in RAM on a kernel with quotas on tmpfs: one user is refused what another still gets. Booted with a kernel without them as well."""
+    if not kernel_with_quotas():
+        raise Skip("the kernel with quotas on tmpfs cannot be built; try: sudo vm/deps --kernel, vm/kernels quota")
+    disk = Disk(machine, "quota", kernel="quota")
+    first = disk.boot("limited_zram tmp_on_disk before apply now", APPLY=TMP)
+    went(first, "quota", "apply-1")
+    state(first, "now-status", 1, "in_force", False)
+    note(next((line for line in first.text("now-etc.out").splitlines() if " /tmp " in line), "no entry of /tmp"))
+    second = disk.boot("now tmp_limit keep")
+    state(second, "now-status", 1, "in_force", True)
+    in_force(second, "now", DISK_ALONE)
+    equal("its mount unit is active", second.text("limit-unit.out").split(), ["active"])
+    mounted = second.text("now-tmp.out").split()
+    note(f"findmnt: {' '.join(mounted)}")
+    limit = re.search(r"usrquota_block_hardlimit=(\d+)", " ".join(mounted))
+    options = mounted[1].split(",") if len(mounted) > 1 else []
+    check("/tmp is a tmpfs with quotas by user after the reboot", mounted[:1] == ["tmpfs"] and "usrquota" in options and limit, mounted)
+    allowed = int(limit[1]) if limit else 0
+    # In KiB in fstab: four fifths of half the RAM, to the MiB.
+    size = next((int(option[5:-1]) << 10 for option in options if option.startswith("size=")), 0)
+    near("one user may have four fifths of it", allowed, size * 0.8, within=2**20)
+    check("a user who wants more is refused", second.status("limit-user") != 0 and "Disk quota exceeded" in second.text("limit-user.err"), second.said("limit-user"))
+    equal("at the limit, to the byte", int(second.text("limit-used.out").strip() or 0), allowed)
+    equal("another one still gets some", second.status("limit-other"), 0)
+    shown = second.json("limit-show.out") or {}
+    quotas = next((entry["quotas"] for entry in (shown.get("tmpfs") or {}).get("mounts", []) if entry["at"] == "/tmp"), None) or {}
+    uses = {use["quota"]["id"]: (use["quota"]["used"], use["quota"]["limit"]) for use in quotas.get("uses", [])}
+    note(f"show tmpfs: {uses}")
+    equal("show tmpfs has the user at its limit", uses.get(1000), (allowed, allowed))
+    check("and says it in words", "user 1000" in second.text("limit-words.out"), second.said("limit-words"))
+    other = disk.boot("elsewhere", kernel="6.12")
+    check("a kernel without quotas boots, with /tmp on the disk", other.text("elsewhere-tmp.out").strip() == "ext4", other.said("elsewhere-tmp"))
+    equal("and to the end", other.text("elsewhere-target.out").split(), ["active", "active"])
+    equal("with that one unit failed", other.text("elsewhere-failed.out").split()[:1], ["tmp.mount"])
+    third = disk.boot("status undo undone")
+    state(third, "status", 1, "in_force", True)
+    went(third, "undo")
+    same("undone, before the reboot", third.text("before.listing"), third.text("undone.listing"))
+    last = disk.boot("after")
+    same("undone and booted, all is as before", third.text("before.listing"), last.text("after.listing"))
+    state(last, "after-status", 1, "undone", True)
+    disk.gone()
+
+
+def kernel_with_quotas():
+    """Builds it where it is not there yet; what that takes, and how far it is, is said."""
+    return subprocess.run([TOP / "vm/kernels", "quota"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def swap_file(machine):

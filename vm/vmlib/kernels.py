@@ -1,4 +1,5 @@
-"""Guest kernels: fetched as Debian packages, unpacked, never installed; with the few modules a guest here can need.
+"""Guest kernels: fetched as Debian packages, unpacked, never installed; with the few modules a guest here can need. One is built from
+source (built.py).
 
 A kernel in the cache is a folder cache/kernels/NAME holding `vmlinuz`, `config`, `release` and `modules/lib/modules/RELEASE`
 with uncompressed modules and depmod's tables, so that busybox's and kmod's modprobe both work on it.
@@ -12,6 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import built
 from .host import CACHE, VM, Failure, digest, locked, run, say
 from .packages import Archive
 
@@ -32,6 +34,11 @@ class Entry:
     architecture: str
     package: str
     always: bool
+
+    @property
+    def built(self):
+        """From source, and so only when it is asked for by its name."""
+        return self.package.startswith("linux-source-")
 
 
 @dataclass(frozen=True)
@@ -65,24 +72,30 @@ def matrix():
 
 
 def kernel(name):
-    """A kernel of the matrix, fetched when the cache does not have it."""
+    """A kernel of the matrix, fetched or built when the cache does not have it."""
     entry = matrix().get(name)
     if entry is None:
         raise Failure(f"no kernel {name} in vm/matrix\ntry: one of {', '.join(matrix())}")
     folder = CACHE / "kernels" / name
-    recipe = digest(entry, *MODULES)
+    recipe = digest(entry, built.options(name), Path(built.__file__)) if entry.built else digest(entry, *MODULES)
     stamp = folder / "recipe"
     with locked("kernels"):
         if not stamp.exists() or stamp.read_text() != recipe:
-            _fetch(entry, folder)
+            with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+                kept = Path(scratch) / "kept"
+                (built.build if entry.built else _fetch)(entry, kept)
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                kept.rename(folder)
+            say(f"kernel {name} ready")
             stamp.write_text(recipe)
     return Kernel(entry, folder)
 
 
-def _fetch(entry, folder):
+def _fetch(entry, kept):
     archive = Archive(entry.suite, entry.architecture)
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-        root, kept = Path(scratch) / "unpacked", Path(scratch) / "kept"
+        root = Path(scratch) / "unpacked"
         package = archive.real_name(entry.package)
         for part in (package, *archive.parts(package)):
             archive.unpack(part, root)
@@ -100,10 +113,6 @@ def _fetch(entry, folder):
                 shutil.move(found, kept / name)
         (kept / "release").write_text(release + "\n")
         _pick_modules(base, kept / "modules", release)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        kept.rename(folder)
-    say(f"kernel {entry.name} ready")
 
 
 def _image(root, package):

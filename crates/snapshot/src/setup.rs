@@ -93,6 +93,8 @@ pub struct TmpUnit {
     pub enabled_by: Vec<String>,
     /// A link to /dev/null that keeps it off.
     pub masked: bool,
+    /// The kernel's tmpfs can limit what each user takes of it (`usrquota`). `None` where it was not asked: it answers root only.
+    pub limits_users: Option<bool>,
 }
 
 /// How the system is set up.

@@ -117,6 +117,25 @@ tmp_on_disk() {
     umount --lazy /tmp
 }
 
+# One user fills /tmp as far as it may, and another has a share left.
+tmp_limit() {
+    step limit-unit systemctl is-active tmp.mount
+    step limit-user runuser -u user -- dd if=/dev/zero of=/tmp/filled bs=1M count=2000 status=none
+    step limit-used stat --format=%s /tmp/filled
+    step limit-other runuser -u nobody -- dd if=/dev/zero of=/tmp/other bs=1M count=4 status=none
+    step limit-show ramline show tmpfs --json
+    step limit-words ramline show tmpfs
+    rm -f /tmp/filled /tmp/other
+}
+# Another kernel on the same disk.
+elsewhere() {
+    step elsewhere-tmp findmnt --noheadings --output FSTYPE --target /tmp
+    step elsewhere-target systemctl is-active local-fs.target multi-user.target
+    step elsewhere-failed systemctl list-units --failed --no-legend --plain
+    step elsewhere-status ramline tune status --json
+    step elsewhere-journal journalctl --boot --unit tmp.mount --no-pager --output=cat
+}
+
 before() { listing before; }
 after() { listing after && step after-status ramline tune status --json && step history ramline tune history; }
 # What was seen so far comes home though the power goes.

@@ -1,6 +1,7 @@
 //! /tmp: left where it is, moved to RAM where it fits and short waits are asked for, or back to disk where it does not fit.
 //!
 //! A mount hides what is in /tmp now, sockets that programs use included: where something is in it the change takes effect at the next boot.
+//! Where the kernel has quotas on tmpfs, one user can fill four fifths of it and not all.
 
 use ramline_model::tmpfs::{self, Fit};
 use ramline_plan::{Goal, PlanLine, Reason, Step, edit};
@@ -16,6 +17,11 @@ const TMP: &str = "/tmp";
 const SIZE: u64 = 2;
 /// As systemd's own unit has it: enough for builds, and an end for a program that makes files without one.
 const INODES: &str = "1m";
+/// Of the size, for one user in percent: as systemd limits users at their login, since it does.
+const USER_PERCENT: u64 = 80;
+/// With another kernel an entry with quotas may fail, and that must not end in emergency mode: /tmp is on the disk then. systemd mounts such an
+/// entry at any time unless the order is given.
+const MAY_FAIL: &str = "nofail,x-systemd.before=local-fs.target";
 const FSTAB: &str = "/etc/fstab";
 const MASK: &str = "/etc/systemd/system/tmp.mount";
 
@@ -97,12 +103,17 @@ fn on_disk_line(desk: &mut Desk<'_>, draft: Draft, dir: &DirUse, fit: &Fit) -> O
         return Some(draft.also([reason(other, "would-fit")]).keep());
     }
     let size = Bytes((ram.0 / SIZE) >> 20 << 20);
-    let options = format!("mode=1777,nosuid,nodev,size={}M,nr_inodes={INODES}", size.0 >> 20);
+    let per_user = per_user(desk, size, fit);
+    let mut options = format!("mode=1777,nosuid,nodev,size={}M,nr_inodes={INODES}", size.0 >> 20);
+    if let Some(limit) = per_user {
+        options += &format!(",usrquota,usrquota_block_hardlimit={}M", limit.0 >> 20);
+    }
     let hidden = dir.inodes.saturating_sub(1);
     let empty = hidden == 0;
     let steps = to_ram(desk, &options, empty || desk.ask.runtime_only);
-    let new =
-        format!("tmpfs, {size}, {INODES} inodes, nosuid, nodev{}", if empty { "" } else { ", from the next boot" });
+    let users = per_user.map_or(String::new(), |limit| format!("{limit} a user, "));
+    let when = if empty { "" } else { ", from the next boot" };
+    let new = format!("tmpfs, {size}, {users}{INODES} inodes, nosuid, nodev{when}");
     let effect = "files in it are never written to the disk, and are gone after a reboot".to_owned();
     let hides = match (empty, desk.ask.runtime_only) {
         (true, _) => String::new(),
@@ -113,10 +124,24 @@ fn on_disk_line(desk: &mut Desk<'_>, draft: Draft, dir: &DirUse, fit: &Fit) -> O
             "; the {hidden} files in it now stay on the disk below the mount, hidden: list them with find /tmp -xdev"
         ),
     };
-    let risk = format!(
-        "a program that fills it takes up to {size} of RAM and swap from all others{hides}; with Linux 6.6 usrquota can limit each user"
-    );
+    let takes = match (per_user, desk.set_up.tmp.limits_users) {
+        (Some(limit), _) if desk.ask.runtime_only => format!("users that fill it take up to {size} of RAM and swap from all others, one of them {limit}"),
+        (Some(limit), _) => format!(
+            "users that fill it take up to {size} of RAM and swap from all others, one of them {limit}; under a kernel without quotas on tmpfs /tmp stays on the disk"
+        ),
+        (None, None) => format!(
+            "a program that fills it takes up to {size} of RAM and swap from all others; planned as root, each user is limited where the kernel can"
+        ),
+        (None, Some(_)) => format!("a program that fills it takes up to {size} of RAM and swap from all others"),
+    };
+    let risk = format!("{takes}{hides}");
     Some(draft.change(new, effect, risk, steps))
+}
+
+/// What one user may have, where the kernel can limit it and what is in /tmp now would be allowed.
+fn per_user(desk: &Desk<'_>, size: Bytes, fit: &Fit) -> Option<Bytes> {
+    let limit = Bytes((size.0 / 100).saturating_mul(USER_PERCENT) >> 20 << 20);
+    (desk.set_up.tmp.limits_users == Some(true) && fit.need <= limit).then_some(limit)
 }
 
 /// An entry in fstab, which systemd prefers to a unit of its own.
@@ -136,7 +161,8 @@ fn to_ram(desk: &mut Desk<'_>, options: &str, now: bool) -> Result<Vec<Step>, St
     if let Some(entry) = entries.iter().find(|entry| entry.at == TMP) {
         return Err(format!("{FSTAB}:{} mounts {} at /tmp already; change it there", entry.line, entry.what));
     }
-    let entry = format!("tmpfs {TMP} tmpfs {options} 0 0");
+    let may_fail = if options.contains("usrquota") { format!(",{MAY_FAIL}") } else { String::new() };
+    let entry = format!("tmpfs {TMP} tmpfs {options}{may_fail} 0 0");
     let edited = desk.edit(FSTAB, fstab, |text| Ok(edit::fstab::with_entry(text, &entry)))?;
     let mut steps = vec![Step::ReloadUnits, edited, Step::ReloadUnits];
     steps.extend(now.then_some(mount));

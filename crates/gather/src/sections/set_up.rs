@@ -6,7 +6,7 @@ mod managers;
 
 use std::collections::BTreeMap;
 
-use ramline_kernel::Root;
+use ramline_kernel::{Root, mount, process};
 use ramline_snapshot::configured::Setting;
 use ramline_snapshot::mounts;
 use ramline_snapshot::setup::{ConfFile, ConfLine, Etc, Generator, SetUp, TmpUnit};
@@ -120,6 +120,7 @@ fn tmp(reader: &Reader<'_>) -> TmpUnit {
         file: files.into_iter().find(|path| !masked && reader.exists(path)),
         enabled_by: wanted.filter(|path| linked(path)).collect(),
         masked,
+        limits_users: (reader.root.is_live() && process::uid() == 0).then(|| mount::tmpfs_knows("usrquota", None)),
     }
 }
 

@@ -1,4 +1,4 @@
-use ramline_plan::{Decision, Goal, PlanLine, Topic};
+use ramline_plan::{Decision, Goal, PlanLine, Step, Topic};
 use ramline_snapshot::Seen;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::setup::SetUp;
@@ -44,6 +44,45 @@ fn tmp_goes_to_ram_only_where_it_is_asked_for_and_fits() {
     assert!(steps(&empty)[3].starts_with("mount tmpfs at /tmp (tmpfs, mode=1777,nosuid,nodev,size=12"), "{empty:?}");
 }
 
+/// The plan to move /tmp, and the entry it makes in fstab.
+fn moved(case: &Case, limits_users: Option<bool>) -> (PlanLine, String) {
+    let mut set_up = systemd();
+    set_up.tmp.limits_users = limits_users;
+    let line = planned(case, &set_up, &[Topic::Tmp], Goal::FlashWear).lines[0].clone();
+    let Step::EditFile { after: Some(fstab), .. } = &line.steps[1] else { panic!("{line:?}") };
+    let entry = fstab.clone();
+    (line, entry)
+}
+
+#[test]
+fn one_user_gets_four_fifths_of_it_where_the_kernel_has_quotas_on_tmpfs() {
+    let (line, entry) = moved(&on_disk(0, 1), Some(true));
+    assert!(line.new.as_deref().unwrap().contains(" a user, 1m inodes"), "{line:?}");
+    assert!(line.risk.ends_with("under a kernel without quotas on tmpfs /tmp stays on the disk"), "{}", line.risk);
+    let of = |option: &str| -> u64 {
+        let value = entry.split([',', ' ']).find_map(|word| word.strip_prefix(option)?.strip_suffix('M'));
+        value.unwrap_or_else(|| panic!("no {option} in {entry}")).parse().unwrap()
+    };
+    let (size, limit) = (of("size="), of("usrquota_block_hardlimit="));
+    assert!(limit == size * 4 / 5 || limit + 1 == size * 4 / 5, "{entry}");
+    assert!(entry.ends_with("M,nofail,x-systemd.before=local-fs.target 0 0\n"), "{entry}");
+    // What is mounted now is mounted by hand: it may not fail unseen.
+    assert!(steps(&line)[3].contains(",usrquota,") && !steps(&line)[3].contains("nofail"), "{line:?}");
+}
+
+#[test]
+fn it_has_no_quotas_where_the_kernel_has_none_was_not_asked_or_more_is_in_it_already() {
+    for (limits_users, says) in [(Some(false), "from all others"), (None, "planned as root, each user is limited")] {
+        let (line, entry) = moved(&on_disk(0, 1), limits_users);
+        assert!(entry.ends_with("M,nr_inodes=1m 0 0\n"), "{entry}");
+        assert!(line.risk.contains(says) && !line.risk.contains("one of them"), "{}", line.risk);
+    }
+    let size = moved(&on_disk(0, 1), None).1;
+    let size: u64 = size.split(',').find_map(|word| word.strip_prefix("size=")?.strip_suffix('M')).unwrap().parse().unwrap();
+    let (line, entry) = moved(&on_disk(size * 9 / 10, 9), Some(true));
+    assert!(!entry.contains("quota"), "{line:?}");
+}
+
 #[test]
 fn an_entry_that_is_there_or_a_masked_unit_blocks_it() {
     let mut set_up = systemd();
@@ -66,6 +105,6 @@ fn tmp_in_ram_is_kept_while_it_fits_and_goes_back_by_a_link_or_its_entry() {
     assert_eq!(steps(&back(&set_up))[1], "link /etc/systemd/system/tmp.mount -> /dev/null", "{}", why(&back(&set_up)));
     set_up.fstab = Some("a / ext4\ntmpfs /tmp tmpfs defaults 0 0\n".into());
     let line = back(&set_up);
-    let ramline_plan::Step::EditFile { after: Some(after), .. } = &line.steps[1] else { panic!("{line:?}") };
+    let Step::EditFile { after: Some(after), .. } = &line.steps[1] else { panic!("{line:?}") };
     assert_eq!(after, "a / ext4\n");
 }
