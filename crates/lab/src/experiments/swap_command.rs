@@ -1,4 +1,4 @@
-//! The experiment swap-command: a command under a memory limit, as the machine swaps now and with scratch zram devices.
+//! The experiment swap-command: a command under a memory limit, as the machine swaps now, with scratch zram devices and with a swap file.
 //!
 //! Ratios and microseconds of single pages do not say what an application gains; this does, for one command on one machine. A pool is
 //! part of the limit, as it is part of RAM on a machine. What it is not: a search for the limit, which is
@@ -20,7 +20,7 @@ const LEAST_TIME: Duration = Duration::from_secs(10);
 const SHARE: (u64, u64) = (2, 3);
 /// The smallest limit: ramline's own launcher has to live in it.
 const LEAST: Bytes = Bytes::from_mib(8);
-/// A device takes so many times what the command used, so that it is never full.
+/// An area takes so many times what the command used, so that it is never full.
 const ROOM: u64 = 2;
 /// From this on the sum of limit and pool is said to be off.
 const OFF: f64 = 0.02;
@@ -30,9 +30,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "With which swap setting does a command run fastest within a memory limit?",
     how: "The command runs once without a limit, which says how much memory it uses. Then it runs in a memory cgroup with less, once under each \
-          setting in turn: as the machine is configured, without swap, or with a scratch zram device of its own. The pool of \
+          setting in turn: as the machine is configured, without swap, or with a scratch zram device or swap file of its own. The pool of \
           compressed pages is part of the limit.",
-    needs: "root, a memory cgroup (version 1 or 2), memory for the command; for settings with zram its driver",
+    needs: "root, a memory cgroup (version 1 or 2), memory for the command; for settings with zram its driver, for those with a swap file a disk",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/swap-command.md")),
     parameters: &[
         COMMAND,
@@ -44,7 +44,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "arms",
             Kind::List,
             Some("as-configured,zram"),
-            "Settings, comma-separated: as-configured, no-swap, zram, zram:ALG, zram:ALG:S (S is the swappiness; left out, it stays as it is)",
+            "Settings, comma-separated: as-configured, no-swap, swap:S (a swap file), zram, zram:ALG, zram:ALG:S (S is the swappiness; left out, it stays as it is)",
         ),
         row(
             "timeout",
@@ -64,7 +64,10 @@ struct SwapCommand {
     hierarchy: Hierarchy,
     asked: Option<Bytes>,
     timeout: Duration,
+    /// Where swap files go; for settings that have one.
+    place: Option<Place>,
     // From here on: of the set-up.
+    dir: Option<PathBuf>,
     limit: Bytes,
     used: Bytes,
     patience: Duration,
@@ -75,7 +78,9 @@ fn arm_of(text: &str) -> Result<Arm> {
     let plain = text == "zram"
         || text.strip_prefix("zram:").is_some_and(|rest| !rest.contains(':') && rest.parse::<u32>().is_err());
     let parsed = if plain { arm::parse(&format!("{text}:60")) } else { arm::parse(text) };
-    let fits = |arm: &Arm| matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None | SwapKind::Zram { .. });
+    let fits = |arm: &Arm| {
+        matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None | SwapKind::File | SwapKind::Zram { .. })
+    };
     let arm = parsed.ok().filter(fits).ok_or_else(|| {
         let message = format!("'{}' is not a setting of {NAME}", text.escape_debug());
         LabError::usage(message, format!("ramline lab run {NAME} --arms as-configured,zram:lz4 -- rustc --version"))
@@ -90,7 +95,8 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let asked = params.size("memory");
     let least = asked.filter(|size| *size < LEAST).map(|size| format!("--memory {size} is below {LEAST}"));
     refuse_if(least.is_some(), NAME, "--memory 200MiB -- rustc --version", least.unwrap_or_default())?;
-    let any_zram = arms.iter().any(|arm| arm::on_zram(&arm.swap));
+    let any = |wanted: fn(&SwapKind) -> bool| arms.iter().any(|arm| wanted(&arm.swap));
+    let (any_zram, any_file) = (any(arm::on_zram), any(arm::on_disk));
     let command = format!("ramline lab run {NAME}");
     let caller = Caller { command: &command, smaller: "--memory 64MiB", without_swap: "--arms as-configured,no-swap" };
     let mut check = Check::new(root, caller);
@@ -103,10 +109,18 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     }
     if any_zram {
         check.tools(&[Tool::Zram]);
-        check.outranked(PRIORITY)?;
     }
+    if any_zram || any_file {
+        check.outranked(PRIORITY - 1)?;
+    }
+    // How large one has to be is known when the command has run; a disk without room for it is refused then.
+    let place = if any_file {
+        check.place(Bytes(wanted.0.saturating_mul(ROOM)), params.path("dir").as_deref(), true)
+    } else {
+        None
+    };
     check.extend(arms.iter().find_map(|arm| unknown_algorithm(root, arm, NAME)));
-    let doubts = if any_zram {
+    let doubts = if any_zram || any_file {
         check.busy_or_reclaiming(params.switch("allow-busy"))?
     } else {
         check.busy(params.switch("allow-busy"))?
@@ -119,17 +133,17 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         format!("the command runs as user {}, once more without a limit: {}", process::uid(), argv.join(" ")),
         format!("in a memory cgroup limited to {limit}; the pool of a setting with zram is part of it"),
     ];
-    let areas = if any_zram {
-        vec![format!("a zram device with swap priority {PRIORITY} per run, twice as large as what the command uses")]
-    } else {
-        Vec::new()
-    };
-    let mut global = consent::swap_areas(root, areas);
+    let size = "twice as large as what the command uses";
+    let area = |what: &str, priority: i32| format!("{what} with swap priority {priority} per run, {size}");
+    let zram = any_zram.then(|| area("a zram device", PRIORITY));
+    let file = place.as_ref().map(|place| area(&format!("a swap file in {}", place.dir.display()), PRIORITY - 1));
+    let mut global = consent::swap_areas(root, zram.into_iter().chain(file).collect());
     if arms.iter().any(|arm| arm.swappiness.is_some()) {
         global.extend(consent::swappiness(Some(hierarchy.version())));
     }
-    let zero = Bytes::ZERO;
-    let work = Box::new(SwapCommand { argv, hierarchy, asked, timeout, limit: zero, used: zero, patience: LEAST_TIME });
+    let (limit, used, patience) = (Bytes::ZERO, Bytes::ZERO, LEAST_TIME);
+    let work = SwapCommand { argv, hierarchy, asked, timeout, place, dir: None, limit, used, patience };
+    let work = Box::new(work);
     Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run: timeout, work })
 }
 
@@ -154,17 +168,21 @@ impl Series for SwapCommand {
             let hint = format!("ramline lab run {NAME} --memory {} -- {}", arm::kib(less), self.argv.join(" "));
             return Err(LabError::refused(vec![text], hint));
         }
+        if let Some(place) = &self.place {
+            self.dir = Some(scratch::own_dir(&place.dir, bench.run)?);
+        }
         self.patience = (Duration::from_nanos(ran.wall.0) * PATIENCE).clamp(LEAST_TIME, self.timeout.max(LEAST_TIME));
         Ok(())
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        requirements::describe(record, Some(self.hierarchy.version()), None);
+        requirements::describe(record, Some(self.hierarchy.version()), self.place.as_ref());
+        let room = Bytes(self.used.0.saturating_mul(ROOM));
         let sizes = Sizes {
             hierarchy: &self.hierarchy,
             limit: self.limit,
-            zram: Bytes(self.used.0.saturating_mul(ROOM)),
-            swap_file: None,
+            zram: room,
+            swap_file: self.dir.as_ref().map(|dir| (dir.join("swap"), room)),
             hold: None,
         };
         let mut sandbox = Sandbox::create(&sizes, arm, record.order, bench.run)?;
@@ -240,7 +258,9 @@ mod tests {
         assert_eq!(zram("zram:lzo-rle"), ("zram:lzo-rle".to_owned(), kind(Some("lzo-rle")), None));
         assert_eq!(zram("zram:lz4:180"), ("zram:lz4:180".to_owned(), kind(Some("lz4")), Some(180)));
         assert_eq!(zram("zram:100"), ("zram:100".to_owned(), kind(None), Some(100)));
-        for bad in ["", "swap:60", "zswap:60", "zram+swap:60", "zram:../x", "zram:lz4:201", "ram"] {
+        let file = arm_of("swap:60").unwrap();
+        assert_eq!((file.swap, file.swappiness), (SwapKind::File, Some(60)));
+        for bad in ["", "swap", "swap:201", "zswap:60", "zram+swap:60", "zram:../x", "zram:lz4:201", "ram"] {
             assert!(arm_of(bad).unwrap_err().to_string().contains("is not a setting of swap-command"), "{bad}");
         }
     }
