@@ -241,28 +241,36 @@ def with_tools(machine):
         equal("and switched on", seen.text("tools-back-enabled.out").split(), ["enabled"])
 
 
-def every_cut(machine):
-    """The power goes behind every record of an apply and of an undo. The next boot finds it, finishes it (odd ones) or not, undoes it, and the power goes again."""
+def cuts_of_apply(machine):
+    """The power goes behind every record of an apply. The next boot finds it, finishes it (odd ones) or not, undoes it, and the power goes again."""
+    every_cut(machine, "cut_apply", APPLY_RECORDS)
+
+
+def cuts_of_undo(machine):
+    """The same behind every record of an undo; before each the change is applied again."""
+    every_cut(machine, "again cut_undo", UNDO_RECORDS)
+
+
+def every_cut(machine, change, records):
+    applies = change == "cut_apply"
     disk = Disk(machine, "cuts")
-    boots = [("cut_apply", cut) for cut in range(1, APPLY_RECORDS + 1)] + [("again cut_undo", cut) for cut in range(1, UNDO_RECORDS + 1)]
     variables, do = {"APPLY": ZRAM}, "without_generator before"
-    for number, (change, cut) in enumerate(boots, 1):
+    for cut in range(1, records + 1):
         seen = disk.boot(f"{do} {change}", cut=True, CUT=cut, **variables)
-        check(f"cut {number}: the process died behind record {cut}", "status 137" in " ".join(seen.stdout.split()), seen.stdout)
+        check(f"cut {cut}: the process died behind record {cut}", "status 137" in " ".join(seen.stdout.split()), seen.stdout)
         # The power may be cut behind the last record too: then there is nothing left to finish.
-        finish = number % 2 and change == "cut_apply" and cut < APPLY_RECORDS
-        do, variables = "mend", {"APPLY": ZRAM, "NUMBER": number, "MEND": "finish" if finish else ""}
+        finish = cut % 2 and applies and cut < records
+        do, variables = "mend", {"APPLY": ZRAM, "NUMBER": cut, "MEND": "finish" if finish else ""}
     seen = disk.boot("mend", **variables)
-    before = seen.text("before.listing")
-    for number, (change, cut) in enumerate(boots, 1):
-        whole = cut == (APPLY_RECORDS if change == "cut_apply" else UNDO_RECORDS)
-        halves = ("half_applied", "in_force") if change == "cut_apply" else ("half_undone", "undone")
-        state(seen, f"c{number}-status", number, halves[whole], True)
-        if seen.status(f"c{number}-finish") is not None:
-            went(seen, f"c{number}-finish")
-        if not (whole and change != "cut_apply"):
-            went(seen, f"c{number}-undo")
-        same(f"cut {number}, behind record {cut} of {change.split('_')[-1]}: undone, all is as before", before, seen.text(f"c{number}.listing"))
+    before, halves = seen.text("before.listing"), ("half_applied", "in_force") if applies else ("half_undone", "undone")
+    for cut in range(1, records + 1):
+        whole = cut == records
+        state(seen, f"c{cut}-status", cut, halves[whole], True)
+        if seen.status(f"c{cut}-finish") is not None:
+            went(seen, f"c{cut}-finish")
+        if applies or not whole:
+            went(seen, f"c{cut}-undo")
+        same(f"power cut behind record {cut} of an {'apply' if applies else 'undo'}: undone, all is as before", before, seen.text(f"c{cut}.listing"))
     disk.gone()
 
 
