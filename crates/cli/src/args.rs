@@ -32,6 +32,7 @@ pub enum Command {
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
     Predict(commands::predict::Predict),
+    Trace(commands::trace::Trace),
     Tune(commands::tune::Tune),
     Swap(commands::swap::Swap),
     Snapshot(commands::snapshot::Snapshot),

@@ -170,6 +170,27 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "trace",
+        &[
+            ("ramline trace make code-plus-data --out load.trace", "what a load touches, as a file"),
+            ("ramline trace curve load.trace", "how much of it misses in a memory of each size"),
+        ],
+    ),
+    ("trace make", &[("ramline trace make code-plus-data --rounds 2 --out load.trace", "two rounds of it")]),
+    ("trace info", &[("ramline trace info load.trace", "what is in it, and whether it is whole")]),
+    (
+        "trace curve",
+        &[
+            ("ramline trace curve load.trace", "twelve sizes of memory"),
+            ("ramline trace curve load.trace --sizes 256MiB,480MiB,1GiB --json", "sizes of your own, as data"),
+        ],
+    ),
+    ("trace export", &[("ramline trace export load.trace --to oracle-general --out load.oracle", "for libCacheSim")]),
+    (
+        "trace import",
+        &[("ramline trace import cache.oracle --from oracle-general --out cache.trace", "from libCacheSim")],
+    ),
+    (
         "tune",
         &[
             ("ramline tune plan", "what to change and what to keep, and why"),

@@ -134,6 +134,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),
         Some(Command::Predict(command)) => command.run(source),
+        Some(Command::Trace(command)) => command.run(),
         Some(Command::Tune(command)) => command.run(source),
         Some(Command::Swap(command)) => command.run(source),
         Some(Command::Snapshot(command)) => command.run(source),

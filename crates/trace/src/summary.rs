@@ -14,7 +14,7 @@ use crate::touches::{Access, Backing, Maker, PageTouch, Reader, Record, Region, 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TouchesSummary {
-    /// How it came about: generator, recorder or import.
+    /// How it came about: a generator, a recorder or import.
     pub maker: String,
     /// The generator, the recorded command or the imported format.
     pub made_of: String,
@@ -154,8 +154,8 @@ impl Counting {
     fn finish(self, reader: &Reader<impl Read>, damage: Option<String>) -> TouchesSummary {
         let (header, mut all) = (reader.header(), self.so_far);
         all.maker = match header.origin.maker {
-            Maker::Generator => "generator",
-            Maker::Recorder => "recorder",
+            Maker::Generator => "a generator",
+            Maker::Recorder => "a recorder",
             Maker::Import => "import",
         }
         .to_owned();

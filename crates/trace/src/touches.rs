@@ -50,6 +50,7 @@ mod region;
 mod writer;
 
 pub use error::TouchesError;
+pub use frame::framed;
 pub use header::{Header, Maker, Origin};
 pub use index::Index;
 pub use load::write_load;

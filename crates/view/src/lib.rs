@@ -18,6 +18,7 @@ pub mod schema;
 pub mod screen;
 mod show;
 mod shown;
+mod touches;
 mod tune;
 mod upkeep;
 mod who;

@@ -10,4 +10,5 @@ pub mod predict;
 pub mod show;
 pub mod snapshot;
 pub mod swap;
+pub mod trace;
 pub mod tune;

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 
 use super::crc::crc32c;
 use super::error::TouchesError;
-use super::header::fill;
+use super::header::{Header, Origin, fill};
+use super::region::Region;
 
 /// Bytes of a frame before its contents.
 pub const HEAD: usize = 24;
@@ -43,6 +44,21 @@ pub struct Frame {
     pub length: u32,
     pub records: u32,
     pub time_ns: u64,
+}
+
+/// A file of one block with these contents, so many regions before it, and no index: for tests, which reach a block's records so without
+/// having to find its checksum.
+#[must_use]
+pub fn framed(page: u32, regions: u32, records: u32, contents: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = Header { page, origin: Origin::generated("", None) };
+    let mut described = Vec::new();
+    let done = header.write(&mut out).and_then(|_| {
+        (0..regions).try_for_each(|_| Region::anonymous(1 << 30).put(&mut described))?;
+        Frame::write(&mut out, Kind::Regions, regions, 0, &described)?;
+        Frame::write(&mut out, Kind::Block, records, 0, contents)
+    });
+    if done.is_ok() { out } else { Vec::new() }
 }
 
 /// What was found where a frame should be.

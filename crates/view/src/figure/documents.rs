@@ -12,6 +12,8 @@ use ramline_plan::UpkeepPass;
 use ramline_snapshot::cache::{
     EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
 };
+use ramline_trace::curve::MissCurve;
+use ramline_trace::summary::TouchesSummary;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -104,6 +106,8 @@ documents! {
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;
     "prediction" Prediction;
+    "trace-info" Versioned<'static, TouchesSummary>;
+    "trace-curve" Versioned<'static, MissCurve>;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;
     "swap-maintain" Versioned<'static, UpkeepPass>;

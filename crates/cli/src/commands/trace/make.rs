@@ -1,0 +1,80 @@
+//! `ramline trace make`.
+
+use ramline_trace::generate::{CodePlusData, Load};
+use ramline_trace::touches::{Header, Origin, write_load};
+
+use super::{TOUCHES, into_io};
+use crate::place;
+use crate::prelude::*;
+
+/// Bytes of a page of what is made: loads count in 4 KiB on every machine.
+const PAGE: u32 = 4096;
+/// Units of code and data, as the lab has them.
+const UNITS: (u32, u32) = (3, 14);
+
+/// Make a file of a load whose touches are known: the same seed gives the same touches
+#[derive(Debug, Args)]
+pub struct Make {
+    /// The load: code-plus-data
+    #[arg(value_name = "LOAD")]
+    load: String,
+    /// The file, - for stdout
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// One unit of code-plus-data, which has 14 of data and 3 of code
+    #[arg(long, value_name = "SIZE", default_value = "32MiB")]
+    unit: Bytes,
+    /// Rounds, 1 to 11
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=11))]
+    rounds: u32,
+    /// What chance begins with
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    seed: u64,
+    /// Data in shared instead of private anonymous memory
+    #[arg(long)]
+    shared: bool,
+}
+
+impl Make {
+    pub fn run(&self) -> Result<u8> {
+        let (load, name) = self.load()?;
+        let out = place::open(&self.out, TOUCHES, "ramline trace make code-plus-data --out load.trace")?;
+        let header = Header { page: PAGE, origin: Origin::generated(name, Some(self.seed)) };
+        let beside = out.is_file();
+        let mut out_bytes = 0;
+        out.write_with(|out| write_load(&load, &header, out).map(drop).map_err(into_io))
+            .map(|bytes| out_bytes = bytes)?;
+        if beside {
+            let path = ramline_view::escape(&self.out.to_string_lossy()).into_owned();
+            output::tell(&format!("{path}: {} written", Bytes(out_bytes)));
+        }
+        Ok(exit::DONE)
+    }
+
+    /// The load of a name, and what it is called in the file.
+    fn load(&self) -> Result<(Load, String)> {
+        match self.load.as_str() {
+            "code-plus-data" => {
+                const MIB: u64 = 1 << 20;
+                ensure!(
+                    self.unit.0 >= MIB && self.unit.0.is_multiple_of(MIB) && self.unit <= Bytes::from_gib(64),
+                    Failure::usage("a unit is a whole number of MiB, 1 MiB to 64 GiB\n  try: --unit 32MiB")
+                );
+                let (unit, (code, data)) = (self.unit.0, UNITS);
+                let Make { rounds, seed, shared, .. } = *self;
+                let name = format!(
+                    "code-plus-data, unit {}, {rounds} rounds, {} data",
+                    self.unit,
+                    if shared { "shared" } else { "private" }
+                );
+                Ok((Load::CodePlusData(CodePlusData { unit, code, data, rounds, seed, shared }), name))
+            }
+            other => {
+                let other = ramline_view::escape(other);
+                let wrong = format!("there is no load '{other}', only code-plus-data");
+                Err(Failure::usage(format!("{wrong}\n  try: ramline trace make code-plus-data --out load.trace"))
+                    .into())
+            }
+        }
+    }
+}
