@@ -3,9 +3,9 @@
 //! Rates are of CPU time, as the kernel counts it for this process. Touches of one page each: by Zipf's law over a million pages in no order, and one page after the other.
 
 #![expect(
-    clippy::disallowed_types,
+    clippy::disallowed_methods,
     clippy::unwrap_used,
-    reason = "a measurement: it has a clock, and ends where something fails"
+    reason = "a measurement: it reads its CPU time, and ends where something fails"
 )]
 #![expect(
     clippy::cast_precision_loss,

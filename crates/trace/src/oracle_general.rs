@@ -191,7 +191,11 @@ mod tests {
         assert_eq!(import(&mut &given[..], "x", &mut file).unwrap(), 3);
         let mut reader = Reader::new(Cursor::new(&file)).unwrap();
         let mut pages = Vec::new();
-        each_touch(&mut reader, |touch| Ok(pages.push((touch.page, touch.access)))).unwrap();
+        each_touch(&mut reader, |touch| {
+            pages.push((touch.page, touch.access));
+            Ok(())
+        })
+        .unwrap();
         let read = Access::Read { within: 0, bytes: 4096 };
         assert_eq!(pages, [(0, read), (1, read), (0, read)]);
         assert_eq!(reader.regions()[0].bytes, 8192);

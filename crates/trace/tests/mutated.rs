@@ -1,5 +1,7 @@
 //! Files of touches that were changed by chance: read to an end or an error, never more of them than there is, and what is read can be written again.
 
+#![expect(clippy::unwrap_used, reason = "a test")]
+
 use std::io::Cursor;
 
 use ramline_evidence::rng::SplitMix64;

@@ -168,10 +168,10 @@ mod tests {
     fn what_makes_no_sense_is_refused_on_both_sides() {
         for (bytes, says) in [
             (&[0x80 | 9][..], "no such record"),
-            (&[0b0_0_0_111_00], "the distance"),
+            (&[7 << 2], "the distance"),
             (&[NAMED, 3], "no such region"),
-            (&[0b0_0_0_010_00, 1], "outside its region"),
-            (&[0b0_0_0_011_00, 1], "cut off"),
+            (&[2 << 2, 1], "outside its region"),
+            (&[3 << 2, 1], "cut off"),
             (&[MORE, 8], "no such part"),
             (&[EPOCH, 0, 9, 0], "no such region"),
             (&[EPOCH, 0, 0, 5, 1], "cut off"),

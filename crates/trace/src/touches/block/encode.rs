@@ -62,7 +62,7 @@ impl State {
         let follows = self.places.get(self.region as usize).map_or(0, |place| place.next);
         let named = follows != touch.region;
         let (thread, cpu) = (touch.thread != self.thread, touch.cpu_ns != self.cpu_ns);
-        let more = u8::from(thread) * THREAD | u8::from(cpu) * CPU | u8::from(extent.is_some()) * EXTENT;
+        let more = (u8::from(thread) * THREAD) | (u8::from(cpu) * CPU) | (u8::from(extent.is_some()) * EXTENT);
         let last = self.places.get(touch.region as usize).map_or(0, |place| place.page);
         let distance = zigzag(touch.page.wrapping_sub(last).cast_signed());
         let code = match distance {
@@ -70,7 +70,7 @@ impl State {
             0 => 1,
             _ => (2..7u8).find(|&code| distance <= MASK.get(usize::from(code)).copied().unwrap_or(0)).unwrap_or(6),
         };
-        out.push(access | code << DISTANCE_SHIFT | u8::from(named) * NAMED | u8::from(more != 0) * MORE);
+        out.push(access | (code << DISTANCE_SHIFT) | (u8::from(named) * NAMED) | (u8::from(more != 0) * MORE));
         if named {
             put(out, u64::from(touch.region));
             self.named.push(touch.region);
