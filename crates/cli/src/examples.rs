@@ -166,6 +166,10 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("ramline predict", "a load without swap, with swap and with zram, by swappiness"),
             ("ramline predict --fill random --read-ahead 128KiB,8MiB", "data that does not compress, two read-aheads"),
+            (
+                "ramline predict known-load --load server --limit 64MiB",
+                "a server with a heap, files and code in 64 MiB",
+            ),
             ("sudo ramline predict --verify", "the best, the worst and no-swap proved in the lab"),
         ],
     ),

@@ -208,7 +208,8 @@ fn a_file_read_from_its_beginning_is_read_ahead_and_no_page_twice() {
 
 #[test]
 fn a_page_read_twice_stays_when_a_scan_passes_by() {
-    let files = [Region { memory: Memory::File, bytes: 300 * PAGE }, Region { memory: Memory::File, bytes: 4000 * PAGE }];
+    let files =
+        [Region { memory: Memory::File, bytes: 300 * PAGE }, Region { memory: Memory::File, bytes: 4000 * PAGE }];
     let read = |region| move |page| Touch { region, access: Access::Read(4096), offset: page * PAGE };
     // Every second page, so that none is read ahead.
     let often = || (0..300).step_by(3).map(read(0));

@@ -125,7 +125,9 @@ fn on_disk_line(desk: &mut Desk<'_>, draft: Draft, dir: &DirUse, fit: &Fit) -> O
         ),
     };
     let takes = match (per_user, desk.set_up.tmp.limits_users) {
-        (Some(limit), _) if desk.ask.runtime_only => format!("users that fill it take up to {size} of RAM and swap from all others, one of them {limit}"),
+        (Some(limit), _) if desk.ask.runtime_only => {
+            format!("users that fill it take up to {size} of RAM and swap from all others, one of them {limit}")
+        }
         (Some(limit), _) => format!(
             "users that fill it take up to {size} of RAM and swap from all others, one of them {limit}; under a kernel without quotas on tmpfs /tmp stays on the disk"
         ),

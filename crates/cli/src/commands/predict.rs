@@ -1,8 +1,8 @@
 //! `ramline predict`: a load through the simulator, setting by setting, and the lab's measurement beside it.
 
-use ramline_lab::experiments::code_plus_data::forecast::{beside, forecast};
 use ramline_lab::experiments::code_plus_data::settings::{NAME, Settings};
-use ramline_lab::experiments::find;
+use ramline_lab::experiments::{code_plus_data, find, known_load};
+use ramline_lab::forecast::{Question, beside, forecast};
 use ramline_lab::params::Params;
 use ramline_view::Prediction;
 
@@ -17,16 +17,31 @@ const RUNS: &str = "3";
 /// Predict what another swap setting, read-ahead or limit would do, and hold it against the kernel
 #[derive(Debug, Args)]
 pub struct Predict {
-    /// The experiment whose load it is: code-plus-data
+    /// The experiment whose load it is: code-plus-data or known-load
     #[arg(value_name = "EXPERIMENT", default_value = NAME)]
     experiment: String,
-    /// One unit; 14 of data and 3 of code have to live in 15
+    /// Of code-plus-data: one unit; 14 of data and 3 of code have to live in 15
     #[arg(long, value_name = "SIZE")]
     unit: Option<String>,
-    /// Limit of the group instead of 15 units
+    /// Of known-load: which load
+    #[arg(long, value_name = "NAME")]
+    load: Option<String>,
+    /// Of known-load: what the load wants in all
+    #[arg(long, value_name = "SIZE")]
+    size: Option<String>,
+    /// Of known-load: how unequal its places are, 0 to 4
+    #[arg(long, value_name = "S")]
+    skew: Option<String>,
+    /// Of known-load: bytes of each read
+    #[arg(long, value_name = "SIZE")]
+    read_length: Option<String>,
+    /// Limit of the group instead of 15 units, or of three quarters of the size
     #[arg(long, value_name = "SIZE")]
     limit: Option<String>,
-    /// Rounds, 1 to 11
+    /// Seed of what is random
+    #[arg(long, value_name = "N")]
+    seed: Option<String>,
+    /// Rounds
     #[arg(long, value_name = "N")]
     rounds: Option<String>,
     /// Contents of the data, comma-separated: zeros, text, random
@@ -48,7 +63,7 @@ pub struct Predict {
     #[arg(long, requires = "verify")]
     prove: bool,
     /// Predict what a series of the lab measured, its number in 'lab list' or its folder, and show both
-    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "limit", "rounds", "fill", "settings", "read_ahead", "timeout"])]
+    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout"])]
     against: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
@@ -61,17 +76,13 @@ impl Predict {
     /// The options make no sense, or as the lab refuses.
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("predict")?;
-        if self.experiment != NAME {
-            let wrong =
-                format!("{} cannot be predicted yet, only {NAME}\n  try: ramline predict {NAME}", self.experiment);
-            return Err(Failure::usage(wrong).into());
-        }
         let tiers = remembered::tiers(source);
-        let told = |params: &Params| -> Result<Prediction> {
-            Ok(Prediction::new(forecast(&Settings::of(params)?, tiers.as_ref(), &mut Terminal::new())?))
+        let told = |experiment: &str, params: &Params| -> Result<Prediction> {
+            let question = question(experiment, params)?;
+            Ok(Prediction::new(forecast(&question, tiers.as_ref(), &mut Terminal::new())?))
         };
-        let both = |folder: &RunFolder, params: &Params| -> Result<Prediction> {
-            let mut all = told(params)?.forecast;
+        let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
+            let mut all = told(experiment, params)?.forecast;
             beside(&mut all, &folder.read()?.records);
             Ok(Prediction::new(all))
         };
@@ -79,34 +90,42 @@ impl Predict {
             Some(series) => {
                 let folder = lab::folder_of(Some(series))?;
                 let header = folder.header()?;
-                let (name, bed) = (&header.experiment, header.parameters.text("sandbox").unwrap_or("cgroup"));
-                if name != NAME || bed != "cgroup" {
+                let bed = header.parameters.text("sandbox").unwrap_or("cgroup");
+                if bed != "cgroup" {
                     let wrong = format!(
-                        "that series is {name} in a {bed}; only {NAME} in a cgroup can be predicted yet\n  try: ramline lab list"
+                        "that series is {} in a {bed}; only one in a cgroup can be predicted yet\n  try: ramline lab list",
+                        header.experiment
                     );
                     return Err(Failure::usage(wrong).into());
                 }
-                both(&folder, &header.parameters)?
+                both(&header.experiment, &folder, &header.parameters)?
             }
             None if self.verify => {
-                let params = self.params(&self.settings)?;
-                let chosen = to_verify(&told(&params)?);
+                let name = &self.experiment;
+                let chosen = to_verify(&told(name, &self.params(&self.settings)?)?);
                 let params = self.params(&chosen)?;
-                let folder = lab::run::made(lab::known(NAME)?, &params, None, self.prove)?;
-                both(&folder, &params)?
+                let folder = lab::run::made(lab::known(name)?, &params, None, self.prove)?;
+                both(name, &folder, &params)?
             }
-            None => told(&self.params(&self.settings)?)?,
+            None => told(&self.experiment, &self.params(&self.settings)?)?,
         };
         self.format.screen(&shown)?;
         Ok(exit::DONE)
     }
 
     fn params(&self, settings: &[String]) -> Result<Params> {
-        let table = find(NAME).map(|experiment| experiment.table()).unwrap_or_default();
+        let name = self.experiment.as_str();
+        let known = find(name).filter(|_| [NAME, known_load::NAME].contains(&name));
+        let table = known.ok_or_else(|| not_yet(name))?.table();
         let mut params = Params::defaults(&table);
         let one = |value: &Option<String>| value.iter().cloned().collect();
-        let values: [(&str, Vec<String>); 8] = [
+        let values: [(&str, Vec<String>); 13] = [
             ("unit", one(&self.unit)),
+            ("load", one(&self.load)),
+            ("size", one(&self.size)),
+            ("skew", one(&self.skew)),
+            ("read-length", one(&self.read_length)),
+            ("seed", one(&self.seed)),
             ("limit", one(&self.limit)),
             ("rounds", one(&self.rounds)),
             ("timeout", one(&self.timeout)),
@@ -120,6 +139,22 @@ impl Predict {
         }
         Ok(params)
     }
+}
+
+/// What is asked of the simulator, by the name of an experiment.
+fn question(experiment: &str, params: &Params) -> Result<Question<'static>> {
+    Ok(match experiment {
+        NAME => code_plus_data::forecast::question(&Settings::of(params)?)?,
+        known_load::NAME => known_load::forecast::question(params)?,
+        other => return Err(not_yet(other).into()),
+    })
+}
+
+fn not_yet(experiment: &str) -> Failure {
+    let known = known_load::NAME;
+    Failure::usage(format!(
+        "{experiment} cannot be predicted yet, only {NAME} and {known}\n  try: ramline predict {known} --load server"
+    ))
 }
 
 /// The settings with the shortest and the longest round, and that without swap, as the lab names them.

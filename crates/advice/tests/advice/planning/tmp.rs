@@ -78,7 +78,8 @@ fn it_has_no_quotas_where_the_kernel_has_none_was_not_asked_or_more_is_in_it_alr
         assert!(line.risk.contains(says) && !line.risk.contains("one of them"), "{}", line.risk);
     }
     let size = moved(&on_disk(0, 1), None).1;
-    let size: u64 = size.split(',').find_map(|word| word.strip_prefix("size=")?.strip_suffix('M')).unwrap().parse().unwrap();
+    let size: u64 =
+        size.split(',').find_map(|word| word.strip_prefix("size=")?.strip_suffix('M')).unwrap().parse().unwrap();
     let (line, entry) = moved(&on_disk(size * 9 / 10, 9), Some(true));
     assert!(!entry.contains("quota"), "{line:?}");
 }

@@ -15,7 +15,7 @@ const UNITS: (u32, u32) = (3, 14);
 /// Make a file of a load whose touches are known: the same seed gives the same touches
 #[derive(Debug, Args)]
 pub struct Make {
-    /// The load: code-plus-data
+    /// The load: one of those of 'lab run known-load', or code-plus-data
     #[arg(value_name = "LOAD")]
     load: String,
     /// The file, - for stdout
@@ -24,8 +24,11 @@ pub struct Make {
     /// One unit of code-plus-data, which has 14 of data and 3 of code
     #[arg(long, value_name = "SIZE", default_value = "32MiB")]
     unit: Bytes,
-    /// Rounds, 1 to 11
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=11))]
+    /// What any other load wants in all
+    #[arg(long, value_name = "SIZE", default_value = "96MiB")]
+    size: Bytes,
+    /// Rounds, 1 to 1000; of code-plus-data at most 11
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
     /// What chance begins with
     #[arg(long, value_name = "N", default_value_t = 256)]
@@ -56,6 +59,11 @@ impl Make {
         match self.load.as_str() {
             "code-plus-data" => {
                 const MIB: u64 = 1 << 20;
+                let most = Load::MOST_ROUNDS_OF_CODE_PLUS_DATA;
+                ensure!(
+                    self.rounds <= most,
+                    Failure::usage(format!("code-plus-data has at most {most} rounds\n  try: --rounds {most}"))
+                );
                 ensure!(
                     self.unit.0 >= MIB && self.unit.0.is_multiple_of(MIB) && self.unit <= Bytes::from_gib(64),
                     Failure::usage("a unit is a whole number of MiB, 1 MiB to 64 GiB\n  try: --unit 32MiB")
@@ -70,10 +78,15 @@ impl Make {
                 Ok((Load::CodePlusData(CodePlusData { unit, code, data, rounds, seed, shared }), name))
             }
             other => {
-                let other = ramline_view::escape(other);
-                let wrong = format!("there is no load '{other}', only code-plus-data");
-                Err(Failure::usage(format!("{wrong}\n  try: ramline trace make code-plus-data --out load.trace"))
-                    .into())
+                let Make { size, rounds, seed, .. } = *self;
+                let hint = "ramline trace make server --size 96MiB --out load.trace";
+                let named = Load::named(other, size.0, rounds, seed).ok_or_else(|| {
+                    let (other, all) = (ramline_view::escape(other), Load::NAMES.join(", "));
+                    Failure::usage(format!(
+                        "there is no load '{other}' of {size}; there are {all}, 1 MiB to 8 TiB\n  try: {hint}"
+                    ))
+                })?;
+                Ok((named, format!("{other}, {size}, {rounds} rounds")))
             }
         }
     }

@@ -4,6 +4,7 @@
 //! is not: a benchmark of a program; a load is one kind of use, pure.
 
 mod asked;
+pub mod forecast;
 mod plan;
 mod worker;
 

@@ -1,0 +1,21 @@
+//! known-load as a question for the simulator.
+
+use super::NAME;
+use super::asked::Asked;
+use crate::limited::forecast::Question;
+use crate::params::Params;
+use crate::prelude::*;
+
+/// What is foretold for these parameters.
+///
+/// # Errors
+/// The parameters make no sense.
+pub fn question(params: &Params) -> Result<Question<'static>> {
+    let asked = Asked::of(params)?;
+    let (load, swap) = (asked.load, asked.swap_sizes());
+    let arms: Vec<_> = asked.arms.iter().map(|arm| (arm.clone(), asked.workload(arm))).collect();
+    if arms.is_empty() {
+        return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
+    }
+    Ok(Question { name: NAME, load, arms, swap })
+}
