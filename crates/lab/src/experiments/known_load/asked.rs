@@ -5,11 +5,12 @@
 use ramline_evidence::Workload;
 use ramline_trace::generate::{Load, Memory, Skew};
 
-use super::NAME;
 use crate::limited::options;
 use crate::limited::plan::SwapSizes;
 use crate::prelude::*;
 
+/// Its name on the command line and in records.
+pub const NAME: &str = "known-load";
 /// Of the demand, in quarters: what the group may have unless a limit is given.
 const LIMIT_QUARTERS: u64 = 3;
 /// Below this a group is too small for the process itself.

@@ -11,14 +11,13 @@ mod worker;
 use ramline_trace::generate::{Load, Memory};
 
 use self::asked::Asked;
+pub use self::asked::NAME;
 use self::plan::KnownLoadPlan;
 use self::worker::LoadTask;
 use crate::limited::run::OneRun;
 use crate::limited::{Sizes, hold_file, options};
 use crate::prelude::*;
 
-/// Its name on the command line and in records.
-pub const NAME: &str = "known-load";
 /// How long each run waits for a quiet moment before it begins all the same.
 const SETTLE: Duration = Duration::from_secs(3);
 
@@ -37,7 +36,12 @@ pub const EXPERIMENT: Experiment = Experiment {
         params::size("limit", "Limit of the group instead of three quarters of the size"),
         row("skew", Kind::Text, None, "How unequal its places are, 0 to 4 (0.9, and 1.2 of phases)"),
         params::size("read-length", "Bytes of each read of zipf-read and scan-read (16KiB)"),
-        row("rounds", Kind::Count(1, 1000), Some("8"), "Rounds; each touches every page three times on average"),
+        row(
+            "rounds",
+            Kind::Count(1, 1000),
+            Some("8"),
+            "Rounds; each has two to four touches for each page (code-plus-data: a step over its code, at most 11)",
+        ),
         row("fill", Kind::List, Some("text"), "Contents of anonymous memory, comma-separated: zeros, text, random"),
         options::ARMS,
         options::TIMEOUT,

@@ -1,7 +1,6 @@
 //! What a series of known-load will do, checked against the machine, for the reader to agree to.
 
-use super::NAME;
-use super::asked::Asked;
+use super::asked::{Asked, NAME};
 use crate::limited::plan::{Wanted, global};
 use crate::prelude::*;
 

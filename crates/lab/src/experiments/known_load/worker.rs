@@ -4,6 +4,7 @@
 
 use ramline_trace::generate::{Load, Memory};
 
+use super::asked;
 use crate::limited::report::WorkReport;
 use crate::limited::work::{self, Brake, Rounds, Target, now, send};
 use crate::params::Params;
@@ -32,7 +33,7 @@ pub struct LoadTask {
 /// Memory or a file cannot be mapped or read, or the supervisor is gone.
 pub fn work(task: Value) -> Result<()> {
     let task: LoadTask = child::task(task)?;
-    let load = super::asked::load(&task.params, task.seed)?;
+    let load = asked::load(&task.params, task.seed)?;
     let touches = load.rounds();
     process::lock_present()?;
     let mut targets = targets(&load, &task.files)?;
