@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .host import CACHE, VM, Failure, run, say
+from .host import CACHE, VM, Failure, locked, run, say
 from .packages import Archive
 
 TOOLS = ("gcc", "make", "flex", "bison", "bc", "perl", "depmod")
@@ -34,7 +34,8 @@ def build(entry, kept):
     if missing:
         raise Failure(f"the kernel {entry.name} is built from source, and this is not installed: {', '.join(missing)}\ntry: sudo vm/deps --kernel")
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-        Archive(entry.suite, entry.architecture).unpack(entry.package, Path(scratch))
+        with locked("kernels"):
+            Archive(entry.suite, entry.architecture).unpack(entry.package, Path(scratch))
         (archive,) = Path(scratch).glob("usr/src/linux-source-*.tar.xz")
         say("unpacking the source")
         run(["tar", "-xf", archive, "-C", scratch])

@@ -79,7 +79,8 @@ def kernel(name):
     folder = CACHE / "kernels" / name
     recipe = digest(entry, built.options(name), Path(built.__file__)) if entry.built else digest(entry, *MODULES)
     stamp = folder / "recipe"
-    with locked("kernels"):
+    # What takes minutes to compile keeps nobody from fetching another one.
+    with locked(f"kernel-{name}" if entry.built else "kernels"):
         if not stamp.exists() or stamp.read_text() != recipe:
             with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
                 kept = Path(scratch) / "kept"
