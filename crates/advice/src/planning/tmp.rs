@@ -124,17 +124,14 @@ fn on_disk_line(desk: &mut Desk<'_>, draft: Draft, dir: &DirUse, fit: &Fit) -> O
             "; the {hidden} files in it now stay on the disk below the mount, hidden: list them with find /tmp -xdev"
         ),
     };
+    let takes = format!("programs that fill it take up to {size} of RAM and swap from all others");
     let takes = match (per_user, desk.set_up.tmp.limits_users) {
-        (Some(limit), _) if desk.ask.runtime_only => {
-            format!("users that fill it take up to {size} of RAM and swap from all others, one of them {limit}")
+        (Some(limit), _) if desk.ask.runtime_only => format!("{takes}, those of one user {limit}"),
+        (Some(limit), _) => {
+            format!("{takes}, those of one user {limit}; a kernel without quotas on tmpfs leaves /tmp on the disk")
         }
-        (Some(limit), _) => format!(
-            "users that fill it take up to {size} of RAM and swap from all others, one of them {limit}; under a kernel without quotas on tmpfs /tmp stays on the disk"
-        ),
-        (None, None) => format!(
-            "a program that fills it takes up to {size} of RAM and swap from all others; planned as root, each user is limited where the kernel can"
-        ),
-        (None, Some(_)) => format!("a program that fills it takes up to {size} of RAM and swap from all others"),
+        (None, None) => format!("{takes}; planned as root, each user is limited where the kernel can"),
+        (None, Some(_)) => takes,
     };
     let risk = format!("{takes}{hides}");
     Some(draft.change(new, effect, risk, steps))

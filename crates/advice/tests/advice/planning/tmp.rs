@@ -58,7 +58,7 @@ fn moved(case: &Case, limits_users: Option<bool>) -> (PlanLine, String) {
 fn one_user_gets_four_fifths_of_it_where_the_kernel_has_quotas_on_tmpfs() {
     let (line, entry) = moved(&on_disk(0, 1), Some(true));
     assert!(line.new.as_deref().unwrap().contains(" a user, 1m inodes"), "{line:?}");
-    assert!(line.risk.ends_with("under a kernel without quotas on tmpfs /tmp stays on the disk"), "{}", line.risk);
+    assert!(line.risk.ends_with("a kernel without quotas on tmpfs leaves /tmp on the disk"), "{}", line.risk);
     let of = |option: &str| -> u64 {
         let value = entry.split([',', ' ']).find_map(|word| word.strip_prefix(option)?.strip_suffix('M'));
         value.unwrap_or_else(|| panic!("no {option} in {entry}")).parse().unwrap()
@@ -75,12 +75,16 @@ fn it_has_no_quotas_where_the_kernel_has_none_was_not_asked_or_more_is_in_it_alr
     for (limits_users, says) in [(Some(false), "from all others"), (None, "planned as root, each user is limited")] {
         let (line, entry) = moved(&on_disk(0, 1), limits_users);
         assert!(entry.ends_with("M,nr_inodes=1m 0 0\n"), "{entry}");
-        assert!(line.risk.contains(says) && !line.risk.contains("one of them"), "{}", line.risk);
+        assert!(line.risk.contains(says) && !line.risk.contains("of one user"), "{}", line.risk);
     }
-    let size = moved(&on_disk(0, 1), None).1;
-    let size: u64 =
-        size.split(',').find_map(|word| word.strip_prefix("size=")?.strip_suffix('M')).unwrap().parse().unwrap();
-    let (line, entry) = moved(&on_disk(size * 9 / 10, 9), Some(true));
+    // Nine tenths of half the RAM, and all of it free: it fits, and is more than one user would get.
+    let mut full = on_disk(0, 1);
+    let Seen::Seen { data, .. } = &mut full.now.meminfo else { panic!("no meminfo") };
+    let ram = data.mem_total.unwrap();
+    (data.mem_free, data.mem_available) = (Some(ram), Some(ram));
+    let Seen::Seen { data, .. } = &mut full.now.dirs else { panic!("no directories") };
+    data[0].on_tmpfs = Bytes(ram.0 / 20 * 9);
+    let (line, entry) = moved(&full, Some(true));
     assert!(!entry.contains("quota"), "{line:?}");
 }
 
