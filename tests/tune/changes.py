@@ -197,6 +197,7 @@ def tmp_with_quota(machine):
     check("a kernel without quotas boots, with /tmp on the disk", other.text("elsewhere-tmp.out").strip() == "ext4", other.said("elsewhere-tmp"))
     equal("and to the end", other.text("elsewhere-target.out").split(), ["active", "active"])
     equal("with that one unit failed", other.text("elsewhere-failed.out").split()[:1], ["tmp.mount"])
+    state(other, "elsewhere-status", 1, "drifted", True)
     third = disk.boot("status undo undone")
     state(third, "status", 1, "in_force", True)
     went(third, "undo")
