@@ -27,10 +27,27 @@ impl Default for Batches {
 }
 
 impl Batches {
+    /// Of the first batches, so many pages are another's.
+    #[must_use]
+    pub fn begun(others: u32) -> Batches {
+        Batches { others: (others as usize).min(PAGES - 1), ..Batches::default() }
+    }
+
     /// Pages that are in RAM and not yet on a list.
     #[must_use]
     pub fn adding(&self) -> &[u32] {
         &self.adding[..self.added]
+    }
+}
+
+/// A page that is new in RAM.
+pub fn add(memory: &mut Memory, id: u32) {
+    let batches = &mut memory.batches;
+    batches.adding[batches.added] = id;
+    batches.added += 1;
+    if batches.added + batches.others == PAGES {
+        batches.others = 0;
+        list_added(memory);
     }
 }
 

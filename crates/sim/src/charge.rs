@@ -31,6 +31,8 @@ pub fn charge(memory: &mut Memory, effort: Effort) -> bool {
 
 fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
     let mut retries = RETRIES;
+    // Once it is tried again for the stock of other processors, which here have none.
+    let mut drained = false;
     // Who reads ahead holds locks of the file system.
     memory.no_fs = effort == Effort::Once;
     loop {
@@ -50,6 +52,9 @@ fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
         }
         let freed = reclaim(memory);
         if memory.margin() > 0 {
+            continue;
+        }
+        if !std::mem::replace(&mut drained, true) {
             continue;
         }
         if effort == Effort::Once {

@@ -77,8 +77,9 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
 pub fn map_around(memory: &mut Memory, extent: Extent, id: u32) {
     let region = memory.pages.region(id);
     let place = id - extent.first + memory.around;
-    let block = (place - place % AROUND).saturating_sub(memory.around) + extent.first;
-    let end = (place - place % AROUND + AROUND - memory.around + extent.first).min(extent.end());
+    // A block that the file begins in is as long as others.
+    let block = (place - place % AROUND).max(memory.around) - memory.around + extent.first;
+    let end = (block + AROUND).min(extent.end());
     for one in block..end {
         let flags = memory.pages.flags[one as usize];
         // A page in the swap cache is not among those of its file.

@@ -8,17 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
-use crate::cost::Costs;
 use crate::load::Compact;
 use crate::memory::Setting;
 use crate::run::{self, End, Outcome};
 
 /// Runs of each setting.
 pub const RUNS: u32 = 32;
-/// Pages of the program itself, of its page tables and of what the kernel keeps for the group: what two sizes without swap leave of the
-/// limit (452 and 521), and some more to each side.
-const BASE: [u64; 2] = [400, 600];
-
 /// The middle of several values, the least and the most.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
@@ -155,41 +150,11 @@ pub fn compact(
     let mut random = SplitMix64::new(seed);
     let runs: Vec<Seen> = (0..RUNS)
         .map(|_| {
-            let phase = random.below(setting.stale.unwrap_or(1));
-            let around = u32::try_from(random.below(16)).unwrap_or_default();
-            let base = BASE[0] + random.below(BASE[1] - BASE[0]);
-            let costs = drawn(&setting.costs, &mut random);
-            let setting = Setting { base, costs, ..setting.clone() };
-            seen(&run::compact(load, pages.clone(), setting, timeout, Chance { phase, around }))
+            let (chance, setting) = Chance::draw(load, setting, &mut random);
+            seen(&run::compact(load, pages.clone(), setting, timeout, chance))
         })
         .collect();
     Figures::of(&runs)
-}
-
-/// Costs as they may be: all that a device takes more or less together, and all that a processor takes.
-fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
-    let mut factor = || costs.spread.powf(unit(random) * 2.0 - 1.0);
-    let (device, processor) = (factor(), factor());
-    let of_device = |cost: [f64; 2]| cost.map(|ns| ns * device);
-    Costs {
-        hit: costs.hit * processor,
-        minor: costs.minor * processor,
-        call: costs.call * processor,
-        copy: costs.copy * processor,
-        scan: costs.scan * processor,
-        read: of_device(costs.read),
-        swap_read: of_device(costs.swap_read),
-        swap_write: [costs.swap_write[0] * processor, costs.swap_write[1] * device],
-        compress: costs.compress * processor,
-        decompress: costs.decompress * processor,
-        spread: costs.spread,
-    }
-}
-
-/// From 0 to 1.
-#[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
-fn unit(random: &mut SplitMix64) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Foretold beside what was measured, setting by setting.

@@ -2,9 +2,11 @@
 //!
 //! Stands for `struct lruvec` and the charge of a memory cgroup; read in 6.18. Left out: several groups and nodes.
 
+use ramline_evidence::rng::SplitMix64;
+
 use crate::area::Area;
 use crate::batch::Batches;
-use crate::chance::Chance;
+use crate::chance::{Chance, unit};
 use crate::cost::{Costs, Steps, with_each};
 use crate::load::Extent;
 use crate::page::{List, Pages, bit};
@@ -119,6 +121,9 @@ pub struct Memory {
     pub killed: bool,
     /// What the kernel decides on.
     pub looks: Looks,
+    jitter: f64,
+    /// Chance within the run.
+    pub random: SplitMix64,
 }
 
 impl Memory {
@@ -131,7 +136,7 @@ impl Memory {
             regions: regions.to_vec(),
             reads: vec![State::default(); regions.len()],
             lists: Default::default(),
-            batches: Batches::default(),
+            batches: Batches::begun(chance.others),
             stock: 0,
             age: 0,
             cost: [0; 2],
@@ -144,7 +149,9 @@ impl Memory {
             around: chance.around,
             no_fs: false,
             killed: false,
-            looks: Looks::new(setting.stale, chance.phase),
+            looks: Looks::new(setting.stale, &chance),
+            jitter: chance.jitter,
+            random: SplitMix64::new(chance.seed),
             setting,
         }
     }
@@ -191,7 +198,8 @@ impl Memory {
 
     /// Waits for a device that moves `n` pages.
     pub fn wait_for(&mut self, cost: [f64; 2], n: u64) {
-        self.clock += with_each(cost, n);
+        let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
+        self.clock += with_each(cost.map(|ns| ns * times), n);
     }
 
     /// A slot for a page.

@@ -3,6 +3,7 @@
 //! Stands for `struct file_ra_state`, `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12. Left
 //! out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
+use crate::batch;
 use crate::charge::{Effort, charge};
 use crate::load::Extent;
 use crate::memory::Memory;
@@ -147,7 +148,7 @@ pub fn insert(memory: &mut Memory, id: u32, bits: u32) {
     let shadow = memory.pages.shadow(id);
     memory.pages.set(id, bit::RESIDENT | bits);
     refault::came_back(memory, id, shadow);
-    memory.list(id);
+    batch::add(memory, id);
 }
 
 #[cfg(test)]

@@ -38,6 +38,10 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
             End::Freed => freed += 1,
             End::Kept => memory.list(id),
             End::Activated => {
+                if memory.pages.is(id, bit::SWAP_CACHE) && memory.area.is_half_full() {
+                    memory.free_slot(id);
+                    memory.pages.set(id, bit::DIRTY);
+                }
                 memory.pages.set(id, bit::ACTIVE);
                 memory.list(id);
                 refault::older(memory);

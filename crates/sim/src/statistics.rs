@@ -3,6 +3,7 @@
 //! Stands for `lruvec_page_state` of a group and `mem_cgroup_flush_stats_ratelimited` (mm/memcontrol.c), which sums up every 2 s; read in 6.18. Left
 //! out: that each processor keeps up to 64 changes to itself even then.
 
+use crate::chance::Chance;
 use crate::memory::{ANON, FILE, Memory};
 
 /// Sizes of the four lists, as the statistics of the group say.
@@ -18,15 +19,16 @@ pub struct Statistics {
 #[derive(Debug, Clone, Copy)]
 pub struct Looks {
     every: Option<u64>,
+    late: u64,
     next: u64,
     last: Statistics,
 }
 
 impl Looks {
-    /// The first is at `phase`.
+    /// As chance has it.
     #[must_use]
-    pub fn new(every: Option<u64>, phase: u64) -> Looks {
-        Looks { every, next: phase, last: Statistics::default() }
+    pub fn new(every: Option<u64>, chance: &Chance) -> Looks {
+        Looks { every, late: chance.late, next: chance.phase, last: Statistics::default() }
     }
 }
 
@@ -37,7 +39,7 @@ impl Memory {
             None => self.look(),
             Some(every) if self.clock >= self.looks.next => {
                 self.look();
-                self.looks.next = self.clock + every;
+                self.looks.next = self.clock + every + self.random.below(self.looks.late);
             }
             Some(_) => {}
         }

@@ -4,6 +4,7 @@
 //! synchronous areas have before 7.0 (`do_swap_page`, mm/memory.c); read in 6.18. Left out: read-ahead by address, which areas on disks without a
 //! head have.
 
+use crate::batch;
 use crate::charge::{Effort, charge};
 use crate::memory::Memory;
 use crate::page::{NONE, bit};
@@ -49,27 +50,26 @@ pub fn at_once(memory: &mut Memory, id: u32) -> bool {
 pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
     let slot = memory.pages.slot(wanted);
     let n = window(memory, slot);
-    let first = slot - slot % n;
-    let end = (first + n).min(memory.area.len());
     let mut read = 0;
-    for at in first..end {
-        let id = memory.area.owner(at);
-        if id == NONE || memory.pages.is(id, bit::RESIDENT) {
-            continue;
+    if n > 1 {
+        // The area's header takes the place of one slot, so that blocks begin one earlier.
+        let first = (slot + 1 - (slot + 1) % n).max(1) - 1;
+        let end = (slot + n - (slot + 1) % n).min(memory.area.len());
+        for at in first..end {
+            let id = memory.area.owner(at);
+            if id != NONE && !memory.pages.is(id, bit::RESIDENT) && charge(memory, Effort::All) {
+                read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
+            }
         }
-        if !charge(memory, if at == slot { Effort::All } else { Effort::Once }) {
-            break;
-        }
-        read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
-    }
-    if read > 0 {
-        memory.wait_for(memory.setting.costs.swap_read, read);
+        batch::drain(memory);
     }
     if !memory.pages.is(wanted, bit::RESIDENT) {
         if !charge(memory, Effort::All) {
             return false;
         }
-        let read = came(memory, wanted, 0);
+        read += came(memory, wanted, 0);
+    }
+    if read > 0 {
         memory.wait_for(memory.setting.costs.swap_read, read);
     }
     true

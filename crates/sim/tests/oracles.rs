@@ -75,7 +75,12 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
 fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
     let load = any_load(random);
     let setting = any_setting(random, load.pages().into());
-    let chance = Chance { phase: random.below(1 << 20), around: below(random, 16) };
+    let chance = Chance {
+        phase: random.below(1 << 20),
+        around: below(random, 16),
+        others: below(random, 31),
+        ..Chance::default()
+    };
     let length = u16::try_from(random.below(4097)).unwrap();
     let pages = run::pages(&load, |_, _| length);
     let outcome = run::compact(&load, pages, setting.clone(), TIMEOUT, chance);
