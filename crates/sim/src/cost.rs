@@ -4,6 +4,11 @@
 
 use ramline_evidence::TierReport;
 
+/// Assumed costs may be so many times less or more: rounds of code-plus-data took up to four times as long as these, on a machine where others worked.
+const ASSUMED_SPREAD: f64 = 4.0;
+/// What was measured once on a quiet machine may be so many times less or more the next time: another program takes every second turn.
+const MEASURED_SPREAD: f64 = 2.0;
+
 /// Nanoseconds of each step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
@@ -97,7 +102,7 @@ impl Default for Costs {
             swap_write: [6e3, 100e3],
             compress: 4e3,
             decompress: 2e3,
-            spread: 2.0,
+            spread: ASSUMED_SPREAD,
         }
     }
 }
@@ -106,8 +111,7 @@ impl Costs {
     /// By what the tiers of this machine cost; what was not measured is as assumed.
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
-        // What was measured once on a quiet machine is so far from the next time.
-        let mut costs = Costs { spread: 1.3, ..Costs::default() };
+        let mut costs = Costs { spread: MEASURED_SPREAD, ..Costs::default() };
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one access")]
         let median = |id: &str| tiers.tier(id).and_then(|tier| tier.latency).map(|latency| latency.p50_ns.0 as f64);
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);

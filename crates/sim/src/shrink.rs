@@ -6,8 +6,10 @@
 use crate::batch;
 use crate::memory::{FILE, Memory, SwapTo};
 use crate::page::bit;
-use crate::reclaim::BATCH;
 use crate::refault;
+
+/// Pages that are looked at at once, at most: `reclaim` asks for no more.
+const AT_ONCE: usize = 32;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
@@ -25,7 +27,7 @@ pub fn active(memory: &mut Memory, kind: usize, n: u64) {
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
     batch::drain(memory);
     memory.settle();
-    let (mut taken, mut scanned) = ([0; BATCH as usize], 0);
+    let (mut taken, mut scanned) = ([0; AT_ONCE], 0);
     for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {
         let Some(id) = memory.oldest(kind, 0) else { break };
         *place = id;
