@@ -57,6 +57,12 @@ impl Chance {
     }
 }
 
+/// The least pages that a group pays for beside those of its load.
+#[must_use]
+pub fn least_base(load: &Compact) -> u64 {
+    tables(load) + OWN[0]
+}
+
 /// Pages of page tables and of the page cache's index.
 #[must_use]
 pub fn tables(load: &Compact) -> u64 {

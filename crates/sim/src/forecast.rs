@@ -7,7 +7,8 @@ use ramline_trace::generate::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::chance::Chance;
+use crate::belady;
+use crate::chance::{self, Chance};
 use crate::load::Compact;
 use crate::memory::Setting;
 use crate::run::{self, End, Outcome};
@@ -155,6 +156,15 @@ pub fn compact(
         })
         .collect();
     Figures::of(&runs)
+}
+
+/// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there
+/// at best, so it is a bound; a zram's pool counts as nothing.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
+pub fn least(load: &Compact, setting: &Setting) -> f64 {
+    let room = setting.limit.saturating_sub(chance::least_base(load));
+    belady::reads(load, room) as f64 / load.round_count().max(1.0)
 }
 
 /// Foretold beside what was measured, setting by setting.

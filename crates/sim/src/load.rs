@@ -103,6 +103,21 @@ impl Compact {
         self.regions.last().map_or(0, |region| region.end())
     }
 
+    /// Rounds, with the part of one.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "touches of a run")]
+    pub fn round_count(&self) -> f64 {
+        let mut touches = 0_u64;
+        let mut words = self.rounds.iter();
+        while let Some(word) = words.next() {
+            if word & word::ACCESS == word::MANY {
+                words.next();
+            }
+            touches += 1;
+        }
+        touches as f64 / self.of_a_round.max(1) as f64
+    }
+
     /// The region of a page.
     #[must_use]
     pub fn region_of(&self, id: u32) -> Option<&Extent> {
