@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use ramline_model::zsmalloc::Zsmalloc;
 
-use crate::memory::{Setting, SwapTo};
 use crate::page::{NONE, Pages, bit};
+use crate::setting::{Setting, SwapTo};
 
 /// The area of a group.
 #[derive(Debug)]

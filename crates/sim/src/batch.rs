@@ -3,9 +3,6 @@
 //! Stands for `folio_add_lru`, `folio_activate` and `lru_add_drain_cpu` (mm/swap.c) with their `struct folio_batch`; read in 6.18. Left out: the
 //! batches of other processors, and of pages whose write is done.
 
-use crate::memory::Memory;
-use crate::page::bit;
-
 /// Pages of a batch (`PAGEVEC_SIZE`).
 pub const PAGES: usize = 31;
 
@@ -35,57 +32,32 @@ impl Batches {
 
     /// Pages that are in RAM and not yet on a list.
     #[must_use]
-    pub fn adding(&self) -> &[u32] {
-        &self.adding[..self.added]
+    pub fn waiting(&self) -> u64 {
+        self.added as u64
     }
-}
 
-/// A page that is new in RAM.
-pub fn add(memory: &mut Memory, id: u32) {
-    let batches = &mut memory.batches;
-    batches.adding[batches.added] = id;
-    batches.added += 1;
-    if batches.added + batches.others == PAGES {
-        batches.others = 0;
-        list_added(memory);
+    /// A page that is new in RAM; whether the batch is full.
+    pub fn add(&mut self, id: u32) -> bool {
+        self.adding[self.added] = id;
+        self.added += 1;
+        self.added + self.others == PAGES
     }
-}
 
-/// A page of the inactive list that was read a second time.
-pub fn activate(memory: &mut Memory, id: u32) {
-    let batches = &mut memory.batches;
-    batches.activating[batches.activated] = id;
-    batches.activated += 1;
-    if batches.activated == PAGES {
-        list_activated(memory);
+    /// A page that becomes active; whether the batch is full.
+    pub fn activate(&mut self, id: u32) -> bool {
+        self.activating[self.activated] = id;
+        self.activated += 1;
+        self.activated == PAGES
     }
-}
 
-/// Before reclaim looks at a list, all of them are on theirs.
-pub fn drain(memory: &mut Memory) {
-    if memory.batches.added > 0 {
-        list_added(memory);
+    /// The new pages, and how many: the batch is empty then.
+    pub fn added(&mut self) -> ([u32; PAGES], usize) {
+        self.others = 0;
+        (self.adding, std::mem::take(&mut self.added))
     }
-    if memory.batches.activated > 0 {
-        list_activated(memory);
-    }
-    memory.batches.others = 0;
-}
 
-fn list_added(memory: &mut Memory) {
-    let Batches { adding, added, .. } = memory.batches;
-    memory.batches.added = 0;
-    adding[..added].iter().for_each(|id| memory.list(*id));
-}
-
-fn list_activated(memory: &mut Memory) {
-    let Batches { activating, activated, .. } = memory.batches;
-    memory.batches.activated = 0;
-    for id in &activating[..activated] {
-        if memory.pages.is(*id, bit::LISTED) && !memory.pages.is(*id, bit::ACTIVE) {
-            memory.unlist(*id);
-            memory.pages.set(*id, bit::ACTIVE);
-            memory.list(*id);
-        }
+    /// Those that become active.
+    pub fn activated(&mut self) -> ([u32; PAGES], usize) {
+        (self.activating, std::mem::take(&mut self.activated))
     }
 }

@@ -7,7 +7,7 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::cost::Costs;
 use crate::load::Compact;
-use crate::memory::Setting;
+use crate::setting::Setting;
 
 /// Pages of the program itself and of what the kernel keeps for the group: what two sizes of code-plus-data without swap leave of the limit, less
 /// their tables (207 and 194), and the 64 of a stock to each side.

@@ -7,76 +7,13 @@ use ramline_evidence::rng::SplitMix64;
 use crate::area::Area;
 use crate::batch::Batches;
 use crate::chance::{Chance, unit};
-use crate::cost::{Costs, Steps, with_each};
+use crate::cluster::Clusters;
+use crate::cost::{Steps, with_each};
 use crate::load::Extent;
 use crate::page::{List, Pages, bit};
-use crate::read_ahead::State;
-use crate::statistics::Looks;
-use crate::swap_in::Clusters;
-
-/// Anonymous memory among pairs of numbers by kind.
-pub const ANON: usize = 0;
-/// Files among pairs of numbers by kind.
-pub const FILE: usize = 1;
-
-/// What pages that leave RAM go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SwapTo {
-    /// No area is on.
-    Nowhere,
-    /// A disk, past which reads come in clusters.
-    Disk,
-    /// zram: compressed in RAM, at once, page by page.
-    Zram,
-}
-
-/// What can be chosen.
-#[derive(Debug, Clone)]
-pub struct Setting {
-    /// Pages the group may have, a zram's pool included.
-    pub limit: u64,
-    /// 0 to 200.
-    pub swappiness: u64,
-    /// The area.
-    pub swap: SwapTo,
-    /// Its slots.
-    pub slots: u32,
-    /// Pages of one read of a file.
-    pub read_ahead: u32,
-    /// Slots of one read of the swap area.
-    pub cluster: u32,
-    /// Pages below the limit that are neither mapped nor on a list: the program, its tables.
-    pub base: u64,
-    /// Time between two looks of the kernel at the group's statistics; `None`: they are exact.
-    pub stale: Option<u64>,
-    /// What things take.
-    pub costs: Costs,
-}
-
-/// What the kernel counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Touches.
-    pub touches: u64,
-    /// Faults without a read.
-    pub minor: u64,
-    /// Faults that read.
-    pub major: u64,
-    /// Pages that came back, by kind.
-    pub refault: [u64; 2],
-    /// Of these those that went to the active list.
-    pub activated: [u64; 2],
-    /// Pages read from swap.
-    pub swap_in: u64,
-    /// Pages written to swap.
-    pub swap_out: u64,
-    /// Pages looked at, by kind.
-    pub scanned: [u64; 2],
-    /// Pages freed, by kind.
-    pub stolen: [u64; 2],
-    /// Pages of files read.
-    pub read: u64,
-}
+pub use crate::setting::{ANON, Counts, FILE, Setting, SwapTo};
+use crate::statistics::{Looks, Statistics};
+use crate::stream::Stream;
 
 /// The group.
 #[derive(Debug)]
@@ -88,7 +25,7 @@ pub struct Memory {
     /// Where its regions lie among them.
     pub regions: Vec<Extent>,
     /// How each region is read.
-    pub reads: Vec<State>,
+    pub reads: Vec<Stream>,
     /// By kind, inactive and active.
     pub lists: [[List; 2]; 2],
     /// Pages on their way to a list.
@@ -134,7 +71,7 @@ impl Memory {
             charged: setting.base,
             pages,
             regions: regions.to_vec(),
-            reads: vec![State::default(); regions.len()],
+            reads: vec![Stream::default(); regions.len()],
             lists: Default::default(),
             batches: Batches::begun(chance.others),
             stock: 0,
@@ -175,6 +112,49 @@ impl Memory {
     /// The oldest of a list, off it.
     pub fn oldest(&mut self, kind: usize, active: usize) -> Option<u32> {
         self.lists[kind][active].pop(&mut self.pages)
+    }
+
+    /// A page that is new in RAM, on its way to its list.
+    pub fn add(&mut self, id: u32) {
+        if self.batches.add(id) {
+            self.list_added();
+        }
+    }
+
+    /// A page of the inactive list that was read a second time, on its way to the active one.
+    pub fn activate(&mut self, id: u32) {
+        if self.batches.activate(id) {
+            self.list_activated();
+        }
+    }
+
+    /// `lru_add_drain`: before reclaim looks at a list, all pages are on theirs.
+    pub fn drain(&mut self) {
+        self.list_added();
+        self.list_activated();
+    }
+
+    fn list_added(&mut self) {
+        let (pages, n) = self.batches.added();
+        pages[..n].iter().for_each(|id| self.list(*id));
+    }
+
+    fn list_activated(&mut self) {
+        let (pages, n) = self.batches.activated();
+        for id in &pages[..n] {
+            if self.pages.is(*id, bit::LISTED) && !self.pages.is(*id, bit::ACTIVE) {
+                self.unlist(*id);
+                self.pages.set(*id, bit::ACTIVE);
+                self.list(*id);
+            }
+        }
+    }
+
+    /// The sizes the kernel decides on: up to `stale` old.
+    pub fn statistics(&mut self) -> Statistics {
+        let len = |kind: usize| [self.lists[kind][0].len, self.lists[kind][1].len];
+        let now = Statistics { size: [len(ANON), len(FILE)], activated: self.counts.activated };
+        self.looks.known(self.clock, now, &mut self.random)
     }
 
     /// Anonymous pages have where to go.
@@ -245,7 +225,7 @@ impl Memory {
         let has = |bits: u32| self.pages.flags.iter().filter(|flags| **flags & bits == bits).count() as u64;
         let resident = has(bit::RESIDENT);
         let listed: u64 = self.lists.iter().flatten().map(|list| list.len).sum();
-        let waiting = self.batches.adding().len() as u64;
+        let waiting = self.batches.waiting();
         if resident != listed + waiting || has(bit::LISTED) != listed {
             return Err(format!("{resident} pages are in RAM, {listed} on lists and {waiting} on their way"));
         }

@@ -3,7 +3,6 @@
 //! Stands for `filemap_read`, `filemap_get_pages` (mm/filemap.c) and `folio_mark_accessed` (mm/swap.c); read in 6.12. Left out: direct I/O, several
 //! descriptors of one file, writes.
 
-use crate::batch;
 use crate::load::word;
 use crate::memory::Memory;
 use crate::page::bit;
@@ -62,7 +61,7 @@ fn accessed(memory: &mut Memory, id: u32) {
         memory.pages.set(id, bit::REFERENCED);
     } else if !memory.pages.is(id, bit::ACTIVE) {
         if memory.pages.is(id, bit::LISTED) {
-            batch::activate(memory, id);
+            memory.activate(id);
         } else {
             memory.pages.set(id, bit::ACTIVE);
         }

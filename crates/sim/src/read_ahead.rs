@@ -1,37 +1,14 @@
-//! What is read of a file beside what was asked for, and what an open file remembers of it.
+//! What is read of a file beside what was asked for.
 //!
-//! Stands for `struct file_ra_state`, `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12. Left
+//! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12. Left
 //! out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
-use crate::batch;
 use crate::charge::{Effort, charge};
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::{NONE, bit};
 use crate::refault;
-
-/// What an open file remembers, in numbers among all pages.
-#[derive(Debug, Clone, Copy)]
-pub struct State {
-    /// The first page of the last window.
-    start: u32,
-    /// Its pages.
-    size: u32,
-    /// So many pages before its end the next window is asked for.
-    ahead: u32,
-    /// `mmap_miss`.
-    pub misses: u32,
-    /// The page with the last byte that was read.
-    pub last: u32,
-    /// The page with the byte behind it.
-    pub next: u32,
-}
-
-impl Default for State {
-    fn default() -> State {
-        State { start: 0, size: 0, ahead: 0, misses: 0, last: NONE, next: NONE }
-    }
-}
+use crate::stream::{first_window, next_window};
 
 /// read(2) of `n` pages from `at`, the first of which is not in RAM.
 pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
@@ -84,29 +61,6 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
     read(memory, memory.regions[region], start, size, ahead);
 }
 
-/// `get_init_ra_size`.
-fn first_window(n: u32, most: u32) -> u32 {
-    let size = n.next_power_of_two();
-    if size <= most / 32 {
-        size * 4
-    } else if size <= most / 4 {
-        size * 2
-    } else {
-        most
-    }
-}
-
-/// `get_next_ra_size`.
-fn next_window(size: u32, most: u32) -> u32 {
-    if size < most / 16 {
-        size * 4
-    } else if size <= most / 2 {
-        size * 2
-    } else {
-        most
-    }
-}
-
 /// Reads what is missing of a window; the page `ahead` before its end asks for the next one when it is reached.
 fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) {
     let first = start.min(extent.end());
@@ -148,17 +102,5 @@ pub fn insert(memory: &mut Memory, id: u32, bits: u32) {
     let shadow = memory.pages.shadow(id);
     memory.pages.set(id, bit::RESIDENT | bits);
     refault::came_back(memory, id, shadow);
-    batch::add(memory, id);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_begin_small_and_double() {
-        // With 128 KiB: a page begins with four, and goes on with 8, 16 and 32.
-        assert_eq!([1, 2, 8, 9].map(|n| first_window(n, 32)), [4, 4, 16, 32]);
-        assert_eq!([1, 4, 8, 16, 32].map(|n| next_window(n, 32)), [4, 8, 16, 32, 32]);
-    }
+    memory.add(id);
 }

@@ -3,7 +3,6 @@
 //! Stands for `shrink_active_list`, `shrink_inactive_list`, `shrink_folio_list` and `folio_check_references` (mm/vmscan.c); read in 6.18. Left
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
-use crate::batch;
 use crate::memory::{FILE, Memory, SwapTo};
 use crate::page::bit;
 use crate::refault;
@@ -13,7 +12,7 @@ const AT_ONCE: usize = 32;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
-    batch::drain(memory);
+    memory.drain();
     for _ in 0..n {
         let Some(id) = memory.oldest(kind, 1) else { break };
         memory.pages.clear(id, bit::YOUNG | bit::ACTIVE);
@@ -25,7 +24,7 @@ pub fn active(memory: &mut Memory, kind: usize, n: u64) {
 
 /// Looks at up to `n` pages of the inactive list of a kind; how many were freed.
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
-    batch::drain(memory);
+    memory.drain();
     memory.settle();
     let (mut taken, mut scanned) = ([0; AT_ONCE], 0);
     for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {

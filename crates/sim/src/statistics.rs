@@ -3,8 +3,9 @@
 //! Stands for `lruvec_page_state` of a group and `mem_cgroup_flush_stats_ratelimited` (mm/memcontrol.c), which sums up every 2 s; read in 6.18. Left
 //! out: that each processor keeps up to 64 changes to itself even then.
 
+use ramline_evidence::rng::SplitMix64;
+
 use crate::chance::Chance;
-use crate::memory::{ANON, FILE, Memory};
 
 /// Sizes of the four lists, as the statistics of the group say.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,24 +31,17 @@ impl Looks {
     pub fn new(every: Option<u64>, chance: &Chance) -> Looks {
         Looks { every, late: chance.late, next: chance.phase, last: Statistics::default() }
     }
-}
 
-impl Memory {
-    /// The sizes the kernel decides on: up to `stale` old.
-    pub fn statistics(&mut self) -> Statistics {
-        match self.looks.every {
-            None => self.look(),
-            Some(every) if self.clock >= self.looks.next => {
-                self.look();
-                self.looks.next = self.clock + every + self.random.below(self.looks.late);
+    /// What is known of them at a time at which they are `now`.
+    pub fn known(&mut self, clock: u64, now: Statistics, random: &mut SplitMix64) -> Statistics {
+        match self.every {
+            None => self.last = now,
+            Some(every) if clock >= self.next => {
+                self.last = now;
+                self.next = clock + every + random.below(self.late);
             }
             Some(_) => {}
         }
-        self.looks.last
-    }
-
-    fn look(&mut self) {
-        let len = |kind: usize| [self.lists[kind][0].len, self.lists[kind][1].len];
-        self.looks.last = Statistics { size: [len(ANON), len(FILE)], activated: self.counts.activated };
+        self.last
     }
 }

@@ -1,31 +1,13 @@
 //! Pages that come back from swap.
 //!
-//! Stands for `swap_cluster_readahead`, `__swapin_nr_pages` and `swap_cache_get_folio` (mm/swap_state.c), and for the way past the swap cache that
+//! Stands for `swap_cluster_readahead` and `swap_cache_get_folio` (mm/swap_state.c), and for the way past the swap cache that
 //! synchronous areas have before 7.0 (`do_swap_page`, mm/memory.c); read in 6.18. Left out: read-ahead by address, which areas on disks without a
 //! head have.
 
-use crate::batch;
 use crate::charge::{Effort, charge};
 use crate::memory::Memory;
 use crate::page::{NONE, bit};
 use crate::read_ahead::insert;
-
-/// What the last reads were worth.
-#[derive(Debug, Clone, Copy)]
-pub struct Clusters {
-    /// `swapin_readahead_hits`.
-    hits: u32,
-    /// The slot of the last read without hits.
-    before: u32,
-    /// Slots of the last read.
-    window: u32,
-}
-
-impl Default for Clusters {
-    fn default() -> Clusters {
-        Clusters { hits: 4, before: 0, window: 0 }
-    }
-}
 
 /// A page was in the swap cache.
 pub fn found(memory: &mut Memory, id: u32) {
@@ -49,7 +31,7 @@ pub fn at_once(memory: &mut Memory, id: u32) -> bool {
 /// From a disk: the slots around it too, so many as the last reads were worth; whether there was a page for it.
 pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
     let slot = memory.pages.slot(wanted);
-    let n = window(memory, slot);
+    let n = memory.clusters.window(slot, memory.setting.cluster);
     let mut read = 0;
     if n > 1 {
         // The area's header takes the place of one slot, so that blocks begin one earlier.
@@ -61,7 +43,7 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
                 read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
             }
         }
-        batch::drain(memory);
+        memory.drain();
     }
     if !memory.pages.is(wanted, bit::RESIDENT) {
         if !charge(memory, Effort::All) {
@@ -80,22 +62,4 @@ fn came(memory: &mut Memory, id: u32, bits: u32) -> u64 {
     insert(memory, id, bit::SWAP_CACHE | bits);
     memory.counts.swap_in += 1;
     u64::from(memory.pages.lengths[id as usize] > 0)
-}
-
-/// `__swapin_nr_pages`.
-fn window(memory: &mut Memory, slot: u32) -> u32 {
-    let most = memory.setting.cluster;
-    let clusters = &mut memory.clusters;
-    let hits = std::mem::take(&mut clusters.hits);
-    let is_beside = slot.abs_diff(clusters.before) == 1;
-    let pages = match hits {
-        0 if is_beside => 2,
-        0 => 1,
-        hits => (hits + 2).next_power_of_two().max(4),
-    };
-    if hits == 0 {
-        clusters.before = slot;
-    }
-    clusters.window = pages.min(most).max(clusters.window / 2).max(1);
-    clusters.window
 }

@@ -1,0 +1,67 @@
+//! What can be chosen of a group, and what is counted of it.
+
+use crate::cost::Costs;
+
+/// Anonymous memory among pairs of numbers by kind.
+pub const ANON: usize = 0;
+/// Files among pairs of numbers by kind.
+pub const FILE: usize = 1;
+
+/// What pages that leave RAM go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SwapTo {
+    /// No area is on.
+    Nowhere,
+    /// A disk, past which reads come in clusters.
+    Disk,
+    /// zram: compressed in RAM, at once, page by page.
+    Zram,
+}
+
+/// What can be chosen.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Pages the group may have, a zram's pool included.
+    pub limit: u64,
+    /// 0 to 200.
+    pub swappiness: u64,
+    /// The area.
+    pub swap: SwapTo,
+    /// Its slots.
+    pub slots: u32,
+    /// Pages of one read of a file.
+    pub read_ahead: u32,
+    /// Slots of one read of the swap area.
+    pub cluster: u32,
+    /// Pages below the limit that are neither mapped nor on a list: the program, its tables.
+    pub base: u64,
+    /// Time between two looks of the kernel at the group's statistics; `None`: they are exact.
+    pub stale: Option<u64>,
+    /// What things take.
+    pub costs: Costs,
+}
+
+/// What the kernel counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Touches.
+    pub touches: u64,
+    /// Faults without a read.
+    pub minor: u64,
+    /// Faults that read.
+    pub major: u64,
+    /// Pages that came back, by kind.
+    pub refault: [u64; 2],
+    /// Of these those that went to the active list.
+    pub activated: [u64; 2],
+    /// Pages read from swap.
+    pub swap_in: u64,
+    /// Pages written to swap.
+    pub swap_out: u64,
+    /// Pages looked at, by kind.
+    pub scanned: [u64; 2],
+    /// Pages freed, by kind.
+    pub stolen: [u64; 2],
+    /// Pages of files read.
+    pub read: u64,
+}
