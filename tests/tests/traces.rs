@@ -113,7 +113,7 @@ fn what_is_no_such_file_is_refused_with_a_way_out() {
     newer[16] = 9;
     fs::write(&file, newer).unwrap();
     for (args, says) in [
-        (&["make", "jelly", "--out", &out][..], "only code-plus-data"),
+        (&["make", "jelly", "--out", &out][..], "there is no load 'jelly'"),
         (&["make", "code-plus-data", "--unit", "1KiB", "--out", &out], "whole number of MiB"),
         (&["info", &zstd], "no file of touches"),
         (&["info", &file], "version 9"),

@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn topics_experiments_and_files_are_offered() {
         assert!(given("explain sw").contains(&"swappiness".to_owned()));
-        assert_eq!(given("lab describe kn"), ["knee"]);
-        assert_eq!(given("lab run kn"), ["knee"]);
+        assert_eq!(given("lab describe kn"), ["knee", "known-load"]);
+        assert_eq!(given("lab run kne"), ["knee"]);
         assert_eq!(given("cache stat "), [values::FILES]);
         assert_eq!(given("cache stat a b"), [values::FILES], "repeated");
         assert_eq!(given("cache run -- l"), [values::COMMANDS]);

@@ -144,6 +144,6 @@ mod tests {
         let text = curve.text(&Style::default());
         assert!(text.starts_with("1,000 page touches of 200 pages"), "{text}");
         let row = text.lines().find(|line| line.contains("400.0")).unwrap().replace('\u{a0}', " ");
-        assert_eq!(row.split_whitespace().collect::<Vec<_>>().join(" "), "400.0 KiB 50 % 600 60 % 400 40 %");
+        assert_eq!(row.split_whitespace().collect::<Vec<_>>().join(" "), "400.0 KiB 50.0 % 600 60.0 % 400 40.0 %");
     }
 }

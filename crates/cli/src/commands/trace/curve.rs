@@ -2,7 +2,7 @@
 
 use ramline_trace::curve::MissCurve;
 
-use super::{of_file, open};
+use super::files::{of_file, open};
 use crate::prelude::*;
 
 /// Show how many touches miss in a memory of each size, with plain LRU and with the best choice there is

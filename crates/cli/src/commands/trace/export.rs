@@ -5,20 +5,9 @@ use std::io::BufWriter;
 use ramline_kernel::output;
 use ramline_trace::oracle_general::{self, OracleError};
 
-use super::open;
+use super::files::{Other, open};
 use crate::place;
 use crate::prelude::*;
-
-/// What other programs read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Other {
-    /// libCacheSim's.
-    OracleGeneral,
-}
-
-choices!(Other {
-    OracleGeneral: "oracle-general", "libCacheSim's, 24 bytes a request, uncompressed";
-});
 
 /// Such a file begins with a time, which is not known before.
 const ANY: output::Format = output::Format { begins: b"", mode: 0o644 };

@@ -5,8 +5,7 @@ use std::io::BufReader;
 use ramline_trace::oracle_general::{self, OracleError};
 use ramline_trace::touches::TouchesError;
 
-use super::TOUCHES;
-use super::export::Other;
+use super::files::{Other, TOUCHES};
 use crate::place;
 use crate::prelude::*;
 

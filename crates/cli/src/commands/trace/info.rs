@@ -2,7 +2,7 @@
 
 use ramline_trace::summary::TouchesSummary;
 
-use super::{of_file, open};
+use super::files::{of_file, open};
 use crate::prelude::*;
 
 /// Show what a file of touches holds: regions, touches, distinct pages, epochs, and whether it is whole

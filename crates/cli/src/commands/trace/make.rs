@@ -3,7 +3,7 @@
 use ramline_trace::generate::{CodePlusData, Load};
 use ramline_trace::touches::{Header, Origin, write_load};
 
-use super::{TOUCHES, into_io};
+use super::files::{TOUCHES, into_io};
 use crate::place;
 use crate::prelude::*;
 
