@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn windows_begin_small_and_double() {
-        // With 128 KiB: a page begins with four, and goes on with 8, 16 and 32.
+        // With 128 KiB: the first window has four pages, the next ones 8, 16 and 32.
         assert_eq!([1, 2, 8, 9].map(|n| first_window(n, 32)), [4, 4, 16, 32]);
         assert_eq!([1, 4, 8, 16, 32].map(|n| next_window(n, 32)), [4, 8, 16, 32, 32]);
     }
