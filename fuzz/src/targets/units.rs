@@ -1,11 +1,11 @@
 //! Sizes from the command line.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use ramline_units::Bytes;
 
-fuzz_target!(|text: &str| {
+/// One input.
+pub fn once(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(size) = text.parse::<Bytes>() {
         let _ = size.to_string();
     }
-});
+}

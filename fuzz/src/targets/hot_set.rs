@@ -1,11 +1,9 @@
 //! A hot set that `cache restore` is given: the first byte says whether the rest is the file, the frame in it, or the lines in that.
-#![no_main]
 
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
-use libfuzzer_sys::fuzz_target;
 use ramline_pagecache::hotset;
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -23,7 +21,8 @@ fn file(data: &[u8]) -> Option<std::fs::File> {
     Some(file)
 }
 
-fuzz_target!(|data: &[u8]| {
+/// One input.
+pub fn once(data: &[u8]) {
     let Some(file) = file(data) else { return };
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let Ok(reading) = hotset::read(&path) else { return };
@@ -40,4 +39,4 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     assert_eq!((files, hot), (reading.header.files, reading.header.hot));
-});
+}

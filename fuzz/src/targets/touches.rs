@@ -1,10 +1,8 @@
 //! A file of touches, as it is, and what is read of it written and read again: the same records. The first byte says whether the rest is a
 //! file, the contents of a block with a sound head before it, or a trace of libCacheSim.
-#![no_main]
 
 use std::io::Cursor;
 
-use libfuzzer_sys::fuzz_target;
 use ramline_trace::curve::MissCurve;
 use ramline_trace::oracle_general;
 use ramline_trace::summary::TouchesSummary;
@@ -25,7 +23,8 @@ fn read(reader: &mut Reader<Cursor<&[u8]>>) -> Read {
     (records, reader.regions().to_vec(), reader.is_whole(), error)
 }
 
-fuzz_target!(|data: &[u8]| {
+/// One input.
+pub fn once(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let file = match choice % 3 {
         0 => rest.to_vec(),
@@ -72,11 +71,15 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    let touched: u64 = records.iter().map(|record| if let Record::Touch(touch) = record { touch.pages(4096).count() as u64 } else { 0 }).sum();
+    let touched: u64 = records
+        .iter()
+        .map(|record| if let Record::Touch(touch) = record { touch.pages(4096).count() as u64 } else { 0 })
+        .sum();
     if touched < 1 << 14 {
-        let summary = TouchesSummary::of(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
+        let summary =
+            TouchesSummary::of(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
         let curve = MissCurve::of(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
         assert!(summary.whole && summary.distinct_pages == curve.distinct_pages);
         assert!(curve.points.iter().all(|point| point.belady_misses.is_some_and(|least| least <= point.lru_misses)));
     }
-});
+}

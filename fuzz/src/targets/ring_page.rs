@@ -1,7 +1,5 @@
 //! Pages of the kernel's ring buffer, their records, and what is counted of them. The first byte says how many bytes are formats.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use ramline_snapshot::cache::{Level, Name};
 use ramline_trace::count::{Counter, Process, Role, World};
 use ramline_trace::{Decoder, FileId, Format, InOrder, PageLayout};
@@ -36,7 +34,8 @@ impl World for Small {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+/// One input.
+pub fn once(data: &[u8]) {
     let Some((&given, rest)) = data.split_first() else { return };
     let (formats, page) = rest.split_at(rest.len().min(usize::from(given) * 8));
     let formats = String::from_utf8_lossy(formats);
@@ -64,4 +63,4 @@ fuzz_target!(|data: &[u8]| {
         let counted = counter.finish(|_, file| (Name::new(format!("f{}", file.inode).as_bytes()), None));
         assert!(counted.processes.len() <= events.len());
     }
-});
+}

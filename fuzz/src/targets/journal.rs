@@ -1,10 +1,9 @@
 //! The journal of a run, which root undoes: any bytes, and steps that were pending in them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use ramline_act::{Contents, Phase};
 
-fuzz_target!(|data: &[u8]| {
+/// One input.
+pub fn once(data: &[u8]) {
     let contents = Contents::parse(data);
     let pending = contents.pending();
     assert!(contents.whole_bytes <= data.len() as u64);
@@ -16,4 +15,4 @@ fuzz_target!(|data: &[u8]| {
     for entry in &contents.entries {
         let _ = entry.step.describe();
     }
-});
+}
