@@ -24,7 +24,7 @@ use ramline_view::{
     cache, figure, screen,
 };
 
-use crate::made::Maker;
+use super::made::Maker;
 
 const STYLE: Style = Style { colour: false, width: 100 };
 

@@ -98,7 +98,7 @@ fn every_topic_has_a_section_with_sources_and_a_transcript_that_is_what_the_prog
         fs::write(&path, &made).unwrap();
     }
     for (line, now) in text.lines().zip(made.lines()) {
-        assert_eq!(line, now, "refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain");
+        assert_eq!(line, now, "refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests explain");
     }
     assert_eq!(text, made);
 }

@@ -7,7 +7,7 @@ use ramline_units::Bytes;
 use ramline_view::text::Style;
 use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
-use crate::machine;
+use super::machine;
 
 /// The machine with no swap area, and `psi` of the CPU.
 fn without_swap() -> Snapshot {

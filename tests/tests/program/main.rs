@@ -1,0 +1,13 @@
+//! What the binary prints and refuses, on captured machines and on this one: one program, so that its parts are linked once and wait beside each other.
+
+mod audit;
+mod bad_input;
+mod command_line;
+mod explain;
+mod fixtures;
+mod generated;
+mod maps;
+mod traces;
+mod trees;
+mod tune;
+mod words;
