@@ -19,9 +19,11 @@ checkup: build
 build:
 	$(RELEASE) -p ramline-cli
 
-# For packages: half the size, three times the time to build. Functions of the same code become one, and messages name no folder of the builder.
+# For packages: half the size, three times the time to build. Functions of the same code become one, messages name no folder of the builder, and C
+# code, through which nothing unwinds, has no tables for that.
 DIST := target/$(TARGET)/dist/ramline
 CRATES = $$(ls -d $${CARGO_HOME:-$$HOME/.cargo}/registry/src/* | sed 's|.*|--remap-path-prefix=&=crates|' | tr '\n' ' ')
+dist: export CFLAGS += -fno-asynchronous-unwind-tables
 dist:
 	$(CARGO) fetch --locked --quiet
 	$(call STATIC,-C link-arg=-Wl$(COMMA)--icf=all $(CRATES)) --profile dist -p ramline-cli
