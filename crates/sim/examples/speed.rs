@@ -7,6 +7,7 @@ use std::hint::black_box;
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
+use ramline_sim::kernel::{Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE};
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_sim::run;
@@ -22,7 +23,10 @@ fn main() {
         (0..TOUCHES).map(|_| Touch { region: 0, access: Access::Read(4096), offset: law.page(&mut random) * PAGE });
     let file = Region { memory: Memory::File, bytes: PAGES as u64 * PAGE };
     let Some(load) = Compact::new(&[file], std::iter::empty(), touches, TOUCHES) else { return };
-    for (limit, read_ahead) in [(500_000, 32), (900_000, 32), (500_000, 1), (900_000, 1)] {
+    let mglru = PRESETS.map(|kernel| Kernel { lists: Lists::Generations, ..kernel });
+    let kernels = [PRESETS[2], mglru[1], mglru[2], mglru[3]];
+    let sizes = [(500_000, 32), (900_000, 32), (500_000, 1), (900_000, 1)];
+    for (kernel, (limit, read_ahead)) in kernels.into_iter().flat_map(|kernel| sizes.map(|size| (kernel, size))) {
         let setting = Setting {
             limit,
             swappiness: 60,
@@ -33,13 +37,15 @@ fn main() {
             base: 0,
             stale: Some(2_000_000_000),
             costs: Costs::default(),
+            kernel,
         };
         let pages = run::pages(&load, |_, _| 0);
         let begin = processor_time();
         let outcome = black_box(run::compact(&load, pages, setting, u64::MAX, Chance::default()));
         let took = processor_time() - begin;
         println!(
-            "room for {limit} of {PAGES} pages, read-ahead {read_ahead}: {:.1} million touches a second, {} pages read",
+            "{}: room for {limit} of {PAGES} pages, read-ahead {read_ahead}: {:.1} million touches a second, {} pages read",
+            kernel.named(),
             rate(took),
             outcome.counts.read
         );

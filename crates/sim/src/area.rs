@@ -29,7 +29,7 @@ impl Area {
     /// Nothing in it yet.
     #[must_use]
     pub fn new(setting: &Setting) -> Area {
-        let zs = Zsmalloc::new(4096, 8);
+        let zs = Zsmalloc::new(4096, setting.kernel.zspage);
         let is_zram = setting.swap == SwapTo::Zram;
         let classes = if is_zram { (0..=4096).map(|length| zs.bytes_of(length)).collect() } else { Vec::new() };
         let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
@@ -40,6 +40,12 @@ impl Area {
     #[must_use]
     pub fn has_room(&self) -> bool {
         (self.used as usize) < self.owners.len()
+    }
+
+    /// Slots that are free.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.len() - self.used
     }
 
     /// `vm_swap_full`: more than half of it is in use.

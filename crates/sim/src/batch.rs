@@ -3,7 +3,7 @@
 //! Stands for `folio_add_lru`, `folio_activate` and `lru_add_drain_cpu` (mm/swap.c) with their `struct folio_batch`; read in 6.18. Left out: the
 //! batches of other processors, and of pages whose write is done.
 
-/// Pages of a batch (`PAGEVEC_SIZE`).
+/// Pages of a batch at most (`PAGEVEC_SIZE`): 15 before 6.10, 31 since.
 pub const PAGES: usize = 31;
 
 /// Those of one processor.
@@ -15,19 +15,22 @@ pub struct Batches {
     activated: usize,
     /// Pages of others that were in the first batch already.
     others: usize,
+    /// Pages of a batch of this kernel.
+    size: usize,
 }
 
 impl Default for Batches {
     fn default() -> Batches {
-        Batches { adding: [0; PAGES], added: 0, activating: [0; PAGES], activated: 0, others: 0 }
+        Batches { adding: [0; PAGES], added: 0, activating: [0; PAGES], activated: 0, others: 0, size: PAGES }
     }
 }
 
 impl Batches {
     /// Of the first batches, so many pages are another's.
     #[must_use]
-    pub fn begun(others: u32) -> Batches {
-        Batches { others: (others as usize).min(PAGES - 1), ..Batches::default() }
+    pub fn begun(others: u32, size: usize) -> Batches {
+        let size = size.clamp(1, PAGES);
+        Batches { others: (others as usize).min(size - 1), size, ..Batches::default() }
     }
 
     /// Pages that are in RAM and not yet on a list.
@@ -40,14 +43,14 @@ impl Batches {
     pub fn add(&mut self, id: u32) -> bool {
         self.adding[self.added] = id;
         self.added += 1;
-        self.added + self.others == PAGES
+        self.added + self.others == self.size
     }
 
     /// A page that becomes active; whether the batch is full.
     pub fn activate(&mut self, id: u32) -> bool {
         self.activating[self.activated] = id;
         self.activated += 1;
-        self.activated == PAGES
+        self.activated == self.size
     }
 
     /// The new pages, and how many: the batch is empty then.

@@ -5,6 +5,7 @@
 
 use ramline_trace::generate::Memory as Kind;
 
+use crate::kernel::Hits;
 use crate::load::{Extent, word};
 use crate::memory::Memory;
 use crate::page::bit;
@@ -31,6 +32,7 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
 
 /// A touch that is a fault.
 pub fn miss(memory: &mut Memory, touch: u32) {
+    memory.in_fault = true;
     let (id, is_store) = (touch & word::PAGE, touch & word::ACCESS == word::STORE);
     let extent = memory.regions[memory.pages.region(id)];
     match extent.memory {
@@ -55,7 +57,7 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
             memory.pages.clear(id, bit::HELD);
             map(memory, id);
         } else {
-            map_around(memory, extent, id);
+            map_around(memory, extent, id, true);
         }
         return;
     }
@@ -70,11 +72,12 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
         return;
     }
     memory.clock += memory.steps.minor;
-    map_around(memory, extent, id);
+    map_around(memory, extent, id, false);
 }
 
 /// Maps all of the block of 16 that is in RAM; each of them counts against the misses.
-pub fn map_around(memory: &mut Memory, extent: Extent, id: u32) {
+/// `was_there`: it is for a page that was in RAM before.
+pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool) {
     let region = memory.pages.region(id);
     let place = id - extent.first + memory.around;
     // A block that the file begins in is as long as others.
@@ -85,7 +88,12 @@ pub fn map_around(memory: &mut Memory, extent: Extent, id: u32) {
         // A page in the swap cache is not among those of its file.
         if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && (one == id || flags & bit::READ_AHEAD == 0) {
             map(memory, one);
-            if flags & bit::WORKINGSET == 0 {
+            let counts = match memory.setting.kernel.hits {
+                Hits::All => true,
+                Hits::New => flags & bit::WORKINGSET == 0,
+                Hits::Touched => one == id && was_there && flags & bit::WORKINGSET == 0,
+            };
+            if counts {
                 let misses = &mut memory.reads[region].misses;
                 *misses = misses.saturating_sub(1);
             }

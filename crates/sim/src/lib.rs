@@ -1,16 +1,17 @@
 //! What would happen: the kernel's reclaim, simulated. Pure and seeded.
 //!
-//! The classic lists of one memory cgroup of version 1 at its limit, as Linux 6.18 has them. [`load`] decodes a load's touches once; [`memory`] holds
-//! pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
+//! One memory cgroup at its limit, with the classic lists or with generations (`mglru`), as a [`kernel`] has them. [`load`] decodes a load's touches
+//! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead`; a missing page through `charge`, a full group through `reclaim`, which looks at batches of pages (`shrink`), and `refault` says
 //! what the coming back of a page means. Each file opens with the kernel function it stands for and what it leaves out.
 //! [`forecast`] runs a load many times over what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models
 //! say.
 //!
-//! Not simulated: MGLRU, version 2, several groups, the whole machine's watermarks and kswapd, zswap, large folios, stores to files.
+//! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, large folios, stores to files.
 //!
 //! ```
 //! use ramline_sim::cost::Costs;
+//! use ramline_sim::kernel::PRESETS;
 //! use ramline_sim::memory::{Setting, SwapTo};
 //! use ramline_sim::chance::Chance;
 //! use ramline_sim::run::{self, End};
@@ -19,6 +20,7 @@
 //! let load = Load::CodePlusData(CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false });
 //! let with = |swap| Setting {
 //!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, stale: None, costs: Costs::default(),
+//!     kernel: PRESETS[2],
 //! };
 //! let run = |swap| run::load(&load, with(swap), 60_000_000_000, Chance::default(), |_, _| 1000).unwrap();
 //! let (alone, disk) = (run(SwapTo::Nowhere), run(SwapTo::Disk));
@@ -37,8 +39,10 @@ mod cluster;
 pub mod cost;
 mod fault;
 pub mod forecast;
+pub mod kernel;
 pub mod load;
 pub mod memory;
+mod mglru;
 mod page;
 mod read;
 mod read_ahead;

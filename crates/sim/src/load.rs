@@ -14,6 +14,10 @@
 
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
+use crate::page::bit;
+
+/// Regions of a load, at most: a page keeps the number of its own in 12 bits.
+pub const REGIONS: usize = 1 << (u32::BITS - bit::REGION);
 /// Bytes of a page: the simulator knows no other.
 pub const PAGE: u64 = 4096;
 
@@ -84,7 +88,7 @@ impl Compact {
         rounds: impl Iterator<Item = Touch>,
         of_a_round: u64,
     ) -> Option<Compact> {
-        u16::try_from(regions.len()).ok()?;
+        (regions.len() <= REGIONS).then_some(())?;
         let (mut first, mut extents) = (0_u32, Vec::new());
         for region in regions {
             let pages = u32::try_from(region.bytes / PAGE).ok()?;

@@ -9,7 +9,9 @@ use crate::batch::Batches;
 use crate::chance::{Chance, unit};
 use crate::cluster::Clusters;
 use crate::cost::{Steps, with_each};
+use crate::kernel::Cost;
 use crate::load::Extent;
+use crate::mglru::{self, Generations};
 use crate::page::{List, Pages, bit};
 pub use crate::setting::{ANON, Counts, FILE, Setting, SwapTo};
 use crate::statistics::{Looks, Statistics};
@@ -26,8 +28,10 @@ pub struct Memory {
     pub regions: Vec<Extent>,
     /// How each region is read.
     pub reads: Vec<Stream>,
-    /// By kind, inactive and active.
-    pub lists: [[List; 2]; 2],
+    /// By kind: inactive and active, or generations.
+    pub lists: [[List; mglru::MOST as usize]; 2],
+    /// What MGLRU knows of its generations.
+    pub generations: Generations,
     /// Pages on their way to a list.
     pub batches: Batches,
     /// Pages charged, without the stock.
@@ -54,6 +58,8 @@ pub struct Memory {
     pub around: u32,
     /// Who reclaims may not enter a file system: it reads ahead.
     pub no_fs: bool,
+    /// What is done is done for a touch through a mapping, not for a read(2).
+    pub in_fault: bool,
     /// A charge failed for good.
     pub killed: bool,
     /// What the kernel decides on.
@@ -73,7 +79,8 @@ impl Memory {
             regions: regions.to_vec(),
             reads: vec![Stream::default(); regions.len()],
             lists: Default::default(),
-            batches: Batches::begun(chance.others),
+            generations: Generations::new(mglru::walk::tables_of(regions)),
+            batches: Batches::begun(chance.others, setting.kernel.batch),
             stock: 0,
             age: 0,
             cost: [0; 2],
@@ -85,6 +92,7 @@ impl Memory {
             clusters: Clusters::default(),
             around: chance.around,
             no_fs: false,
+            in_fault: false,
             killed: false,
             looks: Looks::new(setting.stale, &chance),
             jitter: chance.jitter,
@@ -95,12 +103,18 @@ impl Memory {
 
     /// To the head of the list its bits say.
     pub fn list(&mut self, id: u32) {
+        if let Some(mglru) = self.setting.kernel.mglru() {
+            return mglru::list(self, id, mglru, false);
+        }
         let (kind, active) = self.place(id);
         self.lists[kind][active].push(&mut self.pages, id);
     }
 
     /// Off its list.
     pub fn unlist(&mut self, id: u32) {
+        if self.setting.kernel.mglru().is_some() {
+            return mglru::unlist(self, id);
+        }
         let (kind, active) = self.place(id);
         self.lists[kind][active].remove(&mut self.pages, id);
     }
@@ -116,6 +130,10 @@ impl Memory {
 
     /// A page that is new in RAM, on its way to its list.
     pub fn add(&mut self, id: u32) {
+        if let Some(mglru) = self.setting.kernel.mglru().filter(|_| self.in_fault) {
+            let flags = &mut self.pages.flags[id as usize];
+            *flags = mglru::faulted(mglru, *flags);
+        }
         if self.batches.add(id) {
             self.list_added();
         }
@@ -194,7 +212,10 @@ impl Memory {
 
     /// `lru_note_cost`: what reclaim of a kind cost.
     pub fn note_cost(&mut self, kind: usize, io: u64, rotated: u64) {
-        let cost = io * 32 + rotated;
+        let cost = match self.setting.kernel.cost {
+            Cost::Transfers => io,
+            Cost::TransfersAndRotations => io * 32 + rotated,
+        };
         if cost == 0 {
             return;
         }
@@ -210,10 +231,19 @@ impl Memory {
     pub fn settle(&mut self) {
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);
-            if self.pages.is(id, bit::LISTED) && !self.pages.is(id, bit::ACTIVE) {
-                self.unlist(id);
-                self.lists[self.pages.kind(id)][0].push_last(&mut self.pages, id);
+            if self.pages.is(id, bit::LISTED) {
+                self.rotate(id);
             }
+        }
+    }
+
+    /// A page whose write is done goes where it is looked at next (`lru_move_tail`).
+    fn rotate(&mut self, id: u32) {
+        self.unlist(id);
+        self.pages.clear(id, bit::ACTIVE);
+        match self.setting.kernel.mglru() {
+            Some(mglru) => mglru::list(self, id, mglru, true),
+            None => self.lists[self.pages.kind(id)][0].push_last(&mut self.pages, id),
         }
     }
 
@@ -234,6 +264,9 @@ impl Memory {
         }
         if has(bit::MAPPED) != has(bit::MAPPED | bit::RESIDENT) {
             return Err("a page is mapped and not in RAM".to_owned());
+        }
+        if self.setting.kernel.mglru().is_some() {
+            mglru::check(self)?;
         }
         self.area.check(&self.pages)
     }

@@ -3,12 +3,12 @@
 //! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Left out: folios of several pages.
 //!
 //! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. In all a
-//! page costs 18 bytes: while it is in RAM its links are used, when it is gone the same place keeps its shadow.
+//! page costs 19 bytes: while it is in RAM its links are used, when it is gone the same place keeps its shadow.
 
 /// No page, no slot, no shadow.
 pub const NONE: u32 = u32::MAX;
 
-/// Bits of a page. The upper 16 are the number of its region.
+/// Bits of a page. The upper 12 are the number of its region.
 pub mod bit {
     /// Its contents are in RAM.
     pub const RESIDENT: u32 = 1;
@@ -42,8 +42,16 @@ pub mod bit {
     pub const HELD: u32 = 1 << 14;
     /// It was read before it was written: a page table points to the kernel's page of zeros, which no group pays for.
     pub const ZEROS: u32 = 1 << 15;
+    /// Of MGLRU: where the number of its generation begins, in two bits.
+    pub const GENERATION: u32 = 16;
+    /// The bits of its generation.
+    pub const GENERATIONS: u32 = 3 << GENERATION;
+    /// Of MGLRU: where the count of reads beyond the first begins (`LRU_REFS_PGOFF`).
+    pub const REF: u32 = 18;
+    /// The bits of this count (`LRU_REFS_MASK`).
+    pub const REFS: u32 = 3 << REF;
     /// Where the number of the region begins.
-    pub const REGION: u32 = 16;
+    pub const REGION: u32 = 20;
 }
 
 /// Of a page on a list its neighbours; of one that is gone, `next` is its shadow.
@@ -63,6 +71,8 @@ pub struct Pages {
     pub slots: Vec<u32>,
     /// What a page of them compresses to.
     pub lengths: Vec<u16>,
+    /// Of MGLRU: the generation whose list it is on. That in its bits may be a younger one, since pages that are used are moved late.
+    pub on: Vec<u8>,
 }
 
 impl Pages {
@@ -72,6 +82,7 @@ impl Pages {
         self.links.push(Link { next: NONE, prev: NONE });
         self.slots.push(NONE);
         self.lengths.push(length);
+        self.on.push(0);
     }
 
     /// Has all of these bits.
@@ -175,6 +186,12 @@ impl List {
             next => pages.links[next as usize].prev = prev,
         }
         self.len -= 1;
+    }
+
+    /// The oldest, where it is.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        (self.tail != NONE).then_some(self.tail)
     }
 
     /// The oldest.

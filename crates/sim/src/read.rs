@@ -5,6 +5,7 @@
 
 use crate::load::word;
 use crate::memory::Memory;
+use crate::mglru::refs;
 use crate::page::bit;
 use crate::read_ahead;
 use crate::refault;
@@ -15,6 +16,7 @@ const BATCH: u32 = 31;
 /// Reads `n` pages from one on; `inside` if it ends before the end of the last.
 pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
     memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
+    memory.in_fault = false;
     let region = memory.pages.region(first);
     let end = first + n;
     let mut at = first;
@@ -57,7 +59,10 @@ fn found(memory: &Memory, at: u32, end: u32) -> u32 {
 
 /// `folio_mark_accessed`: the second time a page becomes active.
 fn accessed(memory: &mut Memory, id: u32) {
-    if !memory.pages.is(id, bit::REFERENCED) {
+    if let Some(mglru) = memory.setting.kernel.mglru() {
+        let flags = &mut memory.pages.flags[id as usize];
+        *flags = refs::read(mglru, *flags);
+    } else if !memory.pages.is(id, bit::REFERENCED) {
         memory.pages.set(id, bit::REFERENCED);
     } else if !memory.pages.is(id, bit::ACTIVE) {
         if memory.pages.is(id, bit::LISTED) {
@@ -74,15 +79,23 @@ fn accessed(memory: &mut Memory, id: u32) {
 #[inline]
 pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     let id = touch & word::PAGE;
+    let mglru = memory.setting.kernel.mglru();
     let Some(flags) = memory.pages.flags.get_mut(id as usize) else { return false };
     let Some(state) = memory.reads.get_mut((*flags >> bit::REGION) as usize) else { return false };
     let again = state.last == id;
     let is_there = *flags & (bit::RESIDENT | bit::READ_AHEAD) == bit::RESIDENT;
-    let activates = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::REFERENCED;
-    if !is_there || (activates && !again) {
+    if !is_there {
         return false;
     }
-    *flags |= if again { 0 } else { bit::REFERENCED };
+    if let Some(mglru) = mglru {
+        *flags = if again { *flags } else { refs::read(mglru, *flags) };
+    } else {
+        let activates = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::REFERENCED;
+        if activates && !again {
+            return false;
+        }
+        *flags |= if again { 0 } else { bit::REFERENCED };
+    }
     state.last = id;
     state.next = id + 1 - u32::from(touch & word::INSIDE != 0);
     memory.clock += memory.steps.call;

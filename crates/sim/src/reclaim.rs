@@ -1,15 +1,15 @@
 //! How much of which list is looked at, until enough is free.
 //!
 //! Stands for `do_try_to_free_pages`, `prepare_scan_control`, `get_scan_count` and `shrink_lruvec` (mm/vmscan.c) for a group at its limit; read in
-//! 6.18. Left out: protection (memory.low), reclaim of slabs, groups below this one.
+//! 6.18. The lists of MGLRU have their own way (`mglru::shrink`). Left out: protection (memory.low), reclaim of slabs, groups below this one.
 
 use ramline_model::balance::weights;
 
 use crate::memory::{ANON, FILE, Memory};
-use crate::shrink;
+use crate::{mglru, shrink};
 
 /// The first of 13 passes looks at 1/4096 of each list.
-const PRIORITY: u32 = 12;
+pub const PRIORITY: u32 = 12;
 /// Pages of one batch.
 pub const BATCH: u64 = 32;
 
@@ -28,7 +28,7 @@ pub fn reclaim(memory: &mut Memory) -> u64 {
     let mut scan = Scan { may_deactivate: [false; 2], skipped: false, force: false, trim: false, reclaimed: 0 };
     passes(memory, &mut scan);
     // A second walk over all groups, which here is one.
-    if scan.reclaimed == 0 {
+    if scan.reclaimed == 0 && memory.setting.kernel.second_walk {
         passes(memory, &mut scan);
     }
     if scan.reclaimed == 0 && scan.skipped {
@@ -40,8 +40,12 @@ pub fn reclaim(memory: &mut Memory) -> u64 {
 
 fn passes(memory: &mut Memory, scan: &mut Scan) {
     for priority in (0..=PRIORITY).rev() {
-        prepare(memory, scan, priority);
-        shrink_lists(memory, scan, priority);
+        if let Some(mglru) = memory.setting.kernel.mglru() {
+            scan.reclaimed += mglru::shrink::pass(memory, mglru, priority, scan.reclaimed);
+        } else {
+            prepare(memory, scan, priority);
+            shrink_lists(memory, scan, priority);
+        }
         if scan.reclaimed >= BATCH {
             break;
         }
@@ -67,7 +71,7 @@ fn inactive_is_low([inactive, active]: [u64; 2]) -> bool {
 
 /// Pages to look at, by kind, inactive and active.
 fn targets(memory: &Memory, scan: &Scan, priority: u32) -> [[u64; 2]; 2] {
-    let size = |kind: usize| memory.lists[kind].map(|list| list.len >> priority);
+    let size = |kind: usize| [0, 1].map(|active| memory.lists[kind][active].len >> priority);
     let swappiness = memory.setting.swappiness;
     if !memory.can_swap() || swappiness == 0 {
         return [[0; 2], size(FILE)];

@@ -1,6 +1,7 @@
 //! What can be chosen of a group, and what is counted of it.
 
 use crate::cost::Costs;
+use crate::kernel::Kernel;
 
 /// Anonymous memory among pairs of numbers by kind.
 pub const ANON: usize = 0;
@@ -39,6 +40,8 @@ pub struct Setting {
     pub stale: Option<u64>,
     /// What things take.
     pub costs: Costs,
+    /// What the kernel does where kernels differ.
+    pub kernel: Kernel,
 }
 
 /// What the kernel counts.

@@ -5,6 +5,7 @@
 
 use crate::charge::{Effort, charge};
 use crate::fault::{map, map_around};
+use crate::kernel::SwapCache;
 use crate::load::Extent;
 use crate::memory::{Memory, SwapTo};
 use crate::page::{NONE, bit};
@@ -21,7 +22,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
             back(memory, id);
         } else if !is_store {
             // As in a file, a read maps what lies around; a store maps its page alone.
-            return map_around(memory, extent, id);
+            return map_around(memory, extent, id, true);
         }
         return map(memory, id);
     }
@@ -33,9 +34,10 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
         insert(memory, id, bit::DIRTY);
     } else {
         memory.counts.major += 1;
+        let past = memory.setting.kernel.swap_cache != SwapCache::PastForPrivate;
         let has_come = match memory.setting.swap {
-            SwapTo::Zram => swap_in::at_once(memory, id),
-            SwapTo::Disk | SwapTo::Nowhere => swap_in::cluster(memory, id),
+            SwapTo::Zram if past => swap_in::at_once(memory, id),
+            SwapTo::Zram | SwapTo::Disk | SwapTo::Nowhere => swap_in::cluster(memory, id),
         };
         if !has_come {
             return;

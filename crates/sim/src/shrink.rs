@@ -3,9 +3,10 @@
 //! Stands for `shrink_active_list`, `shrink_inactive_list`, `shrink_folio_list` and `folio_check_references` (mm/vmscan.c); read in 6.18. Left
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
+use crate::kernel::Group;
 use crate::memory::{FILE, Memory, SwapTo};
 use crate::page::bit;
-use crate::refault;
+use crate::{mglru, refault};
 
 /// Pages that are looked at at once, at most: `reclaim` asks for no more.
 const AT_ONCE: usize = 32;
@@ -39,10 +40,7 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
             End::Freed => freed += 1,
             End::Kept => memory.list(id),
             End::Activated => {
-                if memory.pages.is(id, bit::SWAP_CACHE) && memory.area.is_half_full() {
-                    memory.free_slot(id);
-                    memory.pages.set(id, bit::DIRTY);
-                }
+                give_slot_back(memory, id);
                 memory.pages.set(id, bit::ACTIVE);
                 memory.list(id);
                 refault::older(memory);
@@ -56,28 +54,56 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
     freed
 }
 
-enum End {
+/// A page that stays in RAM needs no slot, if slots are scarce.
+pub fn give_slot_back(memory: &mut Memory, id: u32) {
+    if memory.pages.is(id, bit::SWAP_CACHE) && memory.area.is_half_full() {
+        memory.free_slot(id);
+        memory.pages.set(id, bit::DIRTY);
+    }
+}
+
+/// What becomes of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its RAM is free.
     Freed,
+    /// It goes back to the lists.
     Kept,
+    /// As one that is in use.
     Activated,
 }
 
-fn one(memory: &mut Memory, kind: usize, id: u32, written: &mut u64) -> End {
+/// Whether page tables say that a page is in use, and what follows; `None`: it goes.
+fn references(memory: &mut Memory, id: u32) -> Option<End> {
+    if let Some(mglru) = memory.setting.kernel.mglru() {
+        return mglru::evict::references(memory, mglru, id);
+    }
+    let young = memory.pages.clear(id, bit::YOUNG);
+    let was = memory.pages.clear(id, bit::REFERENCED);
+    if !young {
+        return None;
+    }
+    memory.pages.set(id, bit::REFERENCED);
+    Some(if was { End::Activated } else { End::Kept })
+}
+
+/// One page that is off the lists.
+pub fn one(memory: &mut Memory, kind: usize, id: u32, written: &mut u64) -> End {
     let flags = memory.pages.flags[id as usize];
     if flags & (bit::LOCKED | bit::HELD) != 0 {
         return End::Kept;
     }
     if flags & bit::WRITEBACK != 0 {
+        if memory.setting.kernel.group == Group::V2 {
+            return End::Activated;
+        }
         // A group of version 1 waits for it, since it has no other brake.
         let done = memory.area.done(id).unwrap_or(memory.clock);
         memory.clock = memory.clock.max(done);
         memory.settle();
     }
-    let young = memory.pages.clear(id, bit::YOUNG);
-    let was = memory.pages.clear(id, bit::REFERENCED);
-    if young {
-        memory.pages.set(id, bit::REFERENCED);
-        return if was { End::Activated } else { End::Kept };
+    if let Some(end) = references(memory, id) {
+        return end;
     }
     if kind != FILE
         && let Some(end) = leave(memory, id, written)
@@ -108,11 +134,14 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
         *written += 1;
         let length = memory.pages.lengths[id as usize];
         memory.counts.swap_out += 1;
-        if memory.setting.swap == SwapTo::Zram {
+        if length == 0 && memory.setting.kernel.zero_map {
+            // It is only noted.
+            memory.clock += memory.steps.scan;
+        } else if memory.setting.swap == SwapTo::Zram {
             memory.area.keep(length);
             memory.clock += memory.steps.compress;
-        } else if length > 0 {
-            // Pages of zeros are only noted; others are on their way for a while.
+        } else {
+            // It is on its way for a while.
             memory.clock += memory.steps.swap_write[0];
             memory.area.write(id, memory.clock + memory.steps.swap_write[1]);
             memory.pages.set(id, bit::WRITEBACK);

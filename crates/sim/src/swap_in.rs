@@ -5,7 +5,7 @@
 //! head have.
 
 use crate::charge::{Effort, charge};
-use crate::memory::Memory;
+use crate::memory::{Memory, SwapTo};
 use crate::page::{NONE, bit};
 use crate::read_ahead::insert;
 
@@ -43,7 +43,9 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
                 read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
             }
         }
-        memory.drain();
+        if memory.setting.kernel.drains_clusters {
+            memory.drain();
+        }
     }
     if !memory.pages.is(wanted, bit::RESIDENT) {
         if !charge(memory, Effort::All) {
@@ -51,7 +53,9 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
         }
         read += came(memory, wanted, 0);
     }
-    if read > 0 {
+    if memory.setting.swap == SwapTo::Zram {
+        memory.clock += memory.steps.decompress * read;
+    } else if read > 0 {
         memory.wait_for(memory.setting.costs.swap_read, read);
     }
     true
@@ -61,5 +65,5 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
 fn came(memory: &mut Memory, id: u32, bits: u32) -> u64 {
     insert(memory, id, bit::SWAP_CACHE | bits);
     memory.counts.swap_in += 1;
-    u64::from(memory.pages.lengths[id as usize] > 0)
+    u64::from(memory.pages.lengths[id as usize] > 0 || !memory.setting.kernel.zero_map)
 }

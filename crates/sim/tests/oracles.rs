@@ -5,6 +5,7 @@
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
+use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE};
 use ramline_sim::memory::{Counts, Setting, SwapTo};
 use ramline_sim::rivals::{self, Rule};
@@ -15,8 +16,19 @@ use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch}
 const TIMEOUT: u64 = 4_000_000_000;
 
 fn setting(swap: SwapTo, limit: u64) -> Setting {
-    let costs = Costs::default();
-    Setting { limit, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, stale: None, costs }
+    let (costs, kernel) = (Costs::default(), PRESETS[2]);
+    Setting {
+        limit,
+        swappiness: 60,
+        swap,
+        slots: 16 << 8,
+        read_ahead: 32,
+        cluster: 8,
+        base: 60,
+        stale: None,
+        costs,
+        kernel,
+    }
 }
 
 fn code_plus_data(rounds: u32, shared: bool) -> Compact {
@@ -62,6 +74,17 @@ fn any_load(random: &mut SplitMix64) -> Compact {
     Compact::new(&regions, fill.into_iter(), touches.into_iter(), all).unwrap()
 }
 
+/// Each preset with each of the lists, in a group of either version.
+fn kernels() -> impl Iterator<Item = Kernel> {
+    let groups = PRESETS.into_iter().flat_map(|kernel| [Group::V1, Group::V2].map(|group| Kernel { group, ..kernel }));
+    groups.flat_map(|kernel| [Lists::Classic, Lists::Generations].map(|lists| Kernel { lists, ..kernel }))
+}
+
+fn any_kernel(random: &mut SplitMix64) -> Kernel {
+    let all: Vec<Kernel> = kernels().collect();
+    all[below(random, all.len() as u64) as usize]
+}
+
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let stale = (random.below(2) == 0).then(|| random.below(1 << 30) + 1);
@@ -70,6 +93,7 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
         stale,
+        kernel: any_kernel(random),
         ..setting(swap, 90 + random.below(pages + 200))
     }
 }
@@ -93,7 +117,7 @@ fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
 #[test]
 fn random_loads_in_random_settings_lose_no_page_and_charge_none_twice() {
     let mut random = SplitMix64::new(11);
-    for _ in 0..60 {
+    for _ in 0..120 {
         let (_, _, Outcome { counts, .. }) = any_run(&mut random);
         let Counts { swap_in, swap_out, refault, stolen, scanned, major, read, .. } = counts;
         assert!(stolen[0] <= scanned[0] && stolen[1] <= scanned[1], "{counts:?}");
@@ -107,7 +131,7 @@ fn random_loads_in_random_settings_lose_no_page_and_charge_none_twice() {
 #[test]
 fn no_run_brings_fewer_pages_than_one_that_knows_the_future() {
     let mut random = SplitMix64::new(12);
-    for _ in 0..60 {
+    for _ in 0..120 {
         let (load, setting, outcome) = any_run(&mut random);
         if outcome.end != End::Fine {
             continue;
@@ -115,6 +139,23 @@ fn no_run_brings_fewer_pages_than_one_that_knows_the_future() {
         let least = belady::reads(&load, setting.limit - setting.base);
         let came = outcome.counts.read + outcome.counts.swap_in;
         assert!(came >= least, "{came} pages came, {least} had to: {setting:?}");
+    }
+}
+
+#[test]
+fn no_lists_bring_fewer_pages_of_any_load_by_name() {
+    for name in Load::NAMES {
+        let load = Compact::of(&Load::named(name, 4 << 20, 3, 256).unwrap()).unwrap();
+        for kernel in kernels() {
+            let limit = 3 << 8;
+            let outcome = run(&load, Setting { kernel, ..setting(SwapTo::Disk, limit) });
+            let came = outcome.counts.read + outcome.counts.swap_in;
+            let least = belady::reads(&load, limit - 60);
+            assert_eq!(outcome.end, End::Fine, "{name}, {kernel:?}: {outcome:?}");
+            assert!(came >= least, "{name}: {came} pages came, {least} had to, {kernel:?}");
+            // And none brings so many that nothing was kept.
+            assert!(outcome.counts.refault[0] + outcome.counts.refault[1] < outcome.counts.touches * 32, "{name}");
+        }
     }
 }
 
@@ -158,7 +199,8 @@ fn with_room_for_all_each_page_is_read_once_and_nothing_comes_back() {
     let mut random = SplitMix64::new(15);
     for _ in 0..30 {
         let load = any_load(&mut random);
-        let counts = run(&load, setting(SwapTo::Zram, 1_000_000)).counts;
+        let kernel = any_kernel(&mut random);
+        let counts = run(&load, Setting { kernel, ..setting(SwapTo::Zram, 1_000_000) }).counts;
         let of_files: u32 = load.regions.iter().filter(|one| one.memory == Memory::File).map(|one| one.pages).sum();
         assert_eq!((counts.refault, counts.swap_in, counts.scanned), ([0; 2], 0, [0; 2]));
         assert!(counts.read <= of_files.into() && counts.read >= belady::reads(&load, 1_000_000), "{counts:?}");
@@ -188,6 +230,36 @@ fn without_anonymous_memory_swappiness_and_swap_change_nothing() {
     // Where both kinds are looked at, each gets its share of what is looked at, so that only the order of batches differs.
     let both = with(SwapTo::Disk, 100).counts.read;
     assert!(both.abs_diff(alone.counts.read) < alone.counts.read / 20, "{both} and {}", alone.counts.read);
+}
+
+#[test]
+fn without_files_swappiness_changes_nothing_of_generations_but_0() {
+    let load = Compact::of(&Load::named("heap", 4 << 20, 3, 256).unwrap()).unwrap();
+    for kernel in kernels().filter(|kernel| kernel.lists == Lists::Generations) {
+        let with = |swappiness| run(&load, Setting { kernel, swappiness, ..setting(SwapTo::Zram, 3 << 8) });
+        assert!(with(1).counts.swap_in > 100, "{kernel:?}");
+        assert_eq!([with(60).counts, with(180).counts], [with(1).counts; 2], "{kernel:?}");
+        assert_eq!(with(0).end, End::Killed, "{kernel:?}");
+    }
+}
+
+#[test]
+fn pages_of_zeros_reach_no_disk_since_6_12() {
+    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+    let took = |kernel| {
+        let pages = run::pages(&load, |_, _| 0);
+        run::compact(&load, pages, Setting { kernel, ..setting(SwapTo::Disk, 3 << 8) }, TIMEOUT, Chance::default()).took
+    };
+    let [old, new, ..] = PRESETS;
+    assert!(took(old) > 5 * took(new), "{} and {}", took(old), took(new));
+}
+
+#[test]
+fn since_7_2_a_file_that_is_touched_here_and_there_is_soon_read_page_by_page() {
+    let load = Compact::of(&Load::named("zipf-mmap", 8 << 20, 3, 256).unwrap()).unwrap();
+    let read = |kernel| run(&load, Setting { kernel, ..setting(SwapTo::Nowhere, 4 << 8) }).counts.read;
+    let [.., before, since] = PRESETS;
+    assert!(read(since) * 3 < read(before), "{} and {}", read(since), read(before));
 }
 
 #[test]

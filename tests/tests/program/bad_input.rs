@@ -161,6 +161,8 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
         (&["predict", "fork-storm"], "only code-plus-data"),
         (&["predict", "--settings", "swap:900"], "try:"),
         (&["predict", "--unit", "1KiB"], "whole number of MiB"),
+        (&["predict", "--kernel", "5.10"], "only 6.1, 6.12, 6.18, 7.3"),
+        (&["predict", "--lru", "lfu"], "neither classic nor mglru"),
         (&["predict", "--against", "99"], "lab list"),
         (&["checkup", "--html", "/no/such/dir/r.html"], "/no/such/dir"),
         (&["checkup", "--compare", "/proc/version"], "not a report"),

@@ -4,6 +4,7 @@ use ramline_lab::experiments::code_plus_data::settings::{NAME, Settings};
 use ramline_lab::experiments::{code_plus_data, find, known_load};
 use ramline_lab::forecast::{Question, beside, forecast};
 use ramline_lab::params::Params;
+use ramline_lab::profile;
 use ramline_view::Prediction;
 
 use super::lab;
@@ -56,6 +57,12 @@ pub struct Predict {
     /// When the clock ends the rounds
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
+    /// Kernels, comma-separated: 6.1, 6.12, 6.18, 7.3; without it the one that runs here, or of the nearest of these
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "verify")]
+    kernel: Vec<String>,
+    /// Page lists, comma-separated: classic, mglru; without it those in use here
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "verify")]
+    lru: Vec<String>,
     /// Then run the best, the worst and no-swap in the lab, and show predicted beside measured
     #[arg(long)]
     verify: bool,
@@ -63,7 +70,7 @@ pub struct Predict {
     #[arg(long, requires = "verify")]
     prove: bool,
     /// Predict what a series of the lab measured, its number in 'lab list' or its folder, and show both
-    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout"])]
+    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout", "kernel", "lru"])]
     against: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
@@ -77,13 +84,18 @@ impl Predict {
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("predict")?;
         let tiers = remembered::tiers(source);
-        let told = |experiment: &str, params: &Params| -> Result<Prediction> {
+        let here = profile::of_machine(&source.snapshot(profile::WANTED)?);
+        let asked = profile::asked(here, &self.kernel, &self.lru)?;
+        let with = |experiment: &str, params: &Params, kernels: &[_]| -> Result<Prediction> {
             let question = question(experiment, params)?;
-            Ok(Prediction::new(forecast(&question, tiers.as_ref(), &mut Terminal::new())?))
+            Ok(Prediction::new(forecast(&question, kernels, tiers.as_ref(), &mut Terminal::new())?))
         };
+        let told = |experiment: &str, params: &Params| with(experiment, params, &asked);
         let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
-            let mut all = told(experiment, params)?.forecast;
-            beside(&mut all, &folder.read()?.records);
+            let records = folder.read()?.records;
+            let of = records.first().map_or(here, |record| profile::of_record(record, here));
+            let mut all = with(experiment, params, &[of])?.forecast;
+            beside(&mut all, &records);
             Ok(Prediction::new(all))
         };
         let shown = match &self.against {

@@ -6,6 +6,7 @@ use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_measure::pages::named;
 use ramline_sim::cost::Costs;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
+use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_trace::generate::Load;
@@ -13,6 +14,7 @@ use ramline_trace::generate::Load;
 use ramline_sandbox::progress::Progress;
 
 use super::plan::SwapSizes;
+use super::profile;
 use crate::prelude::*;
 use ramline_sandbox::fill::Filler;
 use ramline_sandbox::observe::SAMPLE_EVERY;
@@ -47,9 +49,15 @@ fn threads() -> usize {
 ///
 /// # Errors
 /// The load is too large to be simulated.
-pub fn forecast(question: &Question<'_>, tiers: Option<&TierReport>, progress: &mut dyn Progress) -> Result<Forecast> {
+pub fn forecast(
+    question: &Question<'_>,
+    kernels: &[Kernel],
+    tiers: Option<&TierReport>,
+    progress: &mut dyn Progress,
+) -> Result<Forecast> {
     let Question { name, load, arms, swap } = question;
-    let limit = arms.first().map(|(_, workload)| workload.limit).unwrap_or_default();
+    let arms: Vec<(Arm, Workload, Kernel)> = arms.iter().flat_map(|arm| with_each(arm, kernels)).collect();
+    let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
     let mut out = Forecast { experiment: (*name).to_owned(), limit, ..Forecast::default() };
     let mut left_out = Vec::new();
     // Decoded once; no setting changes what is touched.
@@ -63,7 +71,7 @@ pub fn forecast(question: &Question<'_>, tiers: Option<&TierReport>, progress: &
             let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(&touches, arm, *swap, tiers))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
-        for ((arm, _), foretold) in batch.iter().zip(all) {
+        for ((arm, ..), foretold) in batch.iter().zip(all) {
             let foretold =
                 foretold.unwrap_or_else(|_| Err(LabError::Workload("the simulator broke off".to_owned())))?;
             if foretold.is_none() {
@@ -83,13 +91,31 @@ pub fn forecast(question: &Question<'_>, tiers: Option<&TierReport>, progress: &
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }
-    out.notes.push("simulated: the classic lists of Linux 6.18 in a group of version 1 at its limit".to_owned());
+    let mut named: Vec<String> = kernels.iter().map(Kernel::named).collect();
+    named.dedup();
+    out.notes.push(format!("simulated: {}, at its limit", named.join("; ")));
+    let mut left: Vec<&str> = kernels.iter().flat_map(Kernel::notes).collect();
+    left.sort_unstable();
+    left.dedup();
+    if !left.is_empty() {
+        out.notes.push(format!("left out of it: {}", left.join("; ")));
+    }
     Ok(out)
+}
+
+/// A setting with each kernel; its name says which, if there are several.
+fn with_each((arm, workload): &(Arm, Workload), kernels: &[Kernel]) -> Vec<(Arm, Workload, Kernel)> {
+    let name = |kernel: &Kernel| match kernels.len() {
+        1 => arm.name.clone(),
+        _ => format!("{} {}", arm.name, profile::word(kernel)),
+    };
+    let with = |kernel: &Kernel| (Arm { name: name(kernel), ..arm.clone() }, workload.clone(), *kernel);
+    kernels.iter().map(with).collect()
 }
 
 fn one(
     touches: &Compact,
-    (arm, workload): &(Arm, Workload),
+    (arm, workload, kernel): &(Arm, Workload, Kernel),
     swap: SwapSizes,
     tiers: Option<&TierReport>,
 ) -> Result<Option<Figures>> {
@@ -113,6 +139,7 @@ fn one(
         stale: u64::try_from(stale.as_nanos()).ok(),
         costs: tiers
             .map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm.unwrap_or(ALGORITHM), &arm.fill)),
+        kernel: *kernel,
     };
     let lengths = lengths(&arm.fill, algorithm, workload.seed)?;
     let length = |_: u32, page: u64| lengths[usize::try_from(page).unwrap_or(0) % lengths.len()];

@@ -6,6 +6,7 @@ pub mod forecast;
 pub mod options;
 pub mod plan;
 pub mod pool;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod watch;

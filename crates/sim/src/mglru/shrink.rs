@@ -1,0 +1,73 @@
+//! How much is looked at in one pass, and when a generation is made for it.
+//!
+//! Stands for `lru_gen_shrink_lruvec`, `try_to_shrink_lruvec`, `get_nr_to_scan` and `get_swappiness` (mm/vmscan.c) for a group at its limit; read in
+//! 6.1, 6.12 and 7.3, and for 6.18 in a release of 2025: that a pass ends when enough is free is taken from 6.12. Left out: protection (memory.low),
+//! groups that are gone, the whole machine.
+
+use super::aging::{self, Need};
+use super::evict::{self, Done};
+use super::sort;
+use crate::kernel::Mglru;
+use crate::memory::{ANON, Memory};
+use crate::reclaim::{BATCH, PRIORITY};
+
+/// Slots below which nothing is swapped.
+const FEW_SLOTS: u32 = 64;
+
+/// One pass, in a reclaim that has freed so many pages; how many more.
+pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u64 {
+    memory.drain();
+    memory.generations.walk.is_open = false;
+    let swappiness = if memory.area.room() < FEW_SLOTS { 0 } else { memory.setting.swappiness };
+    if mglru == Mglru::Rewritten {
+        return rewritten(memory, swappiness, priority, before);
+    }
+    let (mut all, mut ages) = (Done::default(), 0);
+    loop {
+        let need = aging::need(&memory.generations, mglru, swappiness);
+        let mut evictable = aging::evictable(&memory.generations, swappiness);
+        if need != Need::Not && priority != PRIORITY {
+            aging::age(memory, mglru, swappiness);
+            if mglru != Mglru::First {
+                // The rest is left to the next pass.
+                return all.freed;
+            }
+            ages += 1;
+        } else if need == Need::Must {
+            evictable = 0;
+        }
+        let most = evictable >> priority;
+        if most == 0 {
+            return all.freed;
+        }
+        let swapped = memory.counts.scanned[ANON];
+        let done = evict::evict(memory, mglru, swappiness, sort::MOST);
+        all.freed += done.freed;
+        all.scanned += done.scanned;
+        let is_enough = before + all.freed >= BATCH;
+        // The first form goes on with files whatever is free.
+        let stops = mglru != Mglru::First || memory.counts.scanned[ANON] > swapped;
+        if done.scanned == 0 || all.scanned >= most || (is_enough && stops) || ages > 1 {
+            return all.freed;
+        }
+    }
+}
+
+fn rewritten(memory: &mut Memory, swappiness: u64, priority: u32, before: u64) -> u64 {
+    let mglru = Mglru::Rewritten;
+    let mut left = aging::evictable(&memory.generations, swappiness) >> priority;
+    let mut freed = 0;
+    while left > 0 {
+        let need = aging::need(&memory.generations, mglru, swappiness);
+        if need == Need::Must || (need == Need::Better && priority != PRIORITY) {
+            aging::age(memory, mglru, swappiness);
+        }
+        let done = evict::evict(memory, mglru, swappiness, left.min(sort::AT_ONCE as u64));
+        freed += done.freed;
+        if done.scanned == 0 || before + freed >= BATCH {
+            break;
+        }
+        left = left.saturating_sub(done.scanned);
+    }
+    freed
+}

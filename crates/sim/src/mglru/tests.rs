@@ -1,0 +1,231 @@
+//! Every operation on generations, against lists that do the same by search and know no remainders.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ramline_evidence::rng::SplitMix64;
+use ramline_trace::generate::Memory as Kind;
+
+use super::{LEAST, MOST, aging, evict, list, refs, sort, unlist};
+use crate::chance::Chance;
+use crate::cost::Costs;
+use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
+use crate::load::Extent;
+use crate::memory::{ANON, FILE, Memory, Setting, SwapTo};
+use crate::page::{Pages, bit};
+
+const PAGES: u32 = 40;
+
+/// Half of the pages are files', and none is mapped.
+fn memory(mglru: Mglru) -> Memory {
+    let kernel = PRESETS.into_iter().find(|kernel| kernel.generations == mglru).unwrap();
+    let setting = Setting {
+        limit: 1 << 20,
+        swappiness: 60,
+        swap: SwapTo::Disk,
+        slots: 1000,
+        read_ahead: 32,
+        cluster: 8,
+        base: 0,
+        stale: None,
+        costs: Costs::default(),
+        kernel: Kernel { lists: Lists::Generations, ..kernel },
+    };
+    let mut pages = Pages::default();
+    for id in 0..2 * PAGES {
+        pages.add(if id < PAGES { 0 } else { bit::FILE | 1 << bit::REGION }, 100);
+    }
+    let region = |first, memory| Extent { first, pages: PAGES, memory, mapped: false };
+    Memory::new(setting, &[region(0, Kind::Anonymous), region(PAGES, Kind::File)], pages, Chance::default())
+}
+
+/// The same, by search: the generation of each page, and the list of each generation, newest first.
+#[derive(Default)]
+struct Plain {
+    generation: BTreeMap<u32, u32>,
+    lists: BTreeMap<(usize, u32), VecDeque<u32>>,
+    max: u32,
+    min: [u32; 2],
+}
+
+impl Plain {
+    fn list(&mut self, kind: usize, generation: u32) -> &mut VecDeque<u32> {
+        self.lists.entry((kind, generation)).or_default()
+    }
+
+    fn take(&mut self, id: u32) {
+        self.lists.values_mut().for_each(|list| list.retain(|one| *one != id));
+    }
+
+    fn put(&mut self, kind: usize, id: u32, generation: u32, last: bool) {
+        self.take(id);
+        let list = self.list(kind, generation);
+        if last { list.push_back(id) } else { list.push_front(id) }
+    }
+
+    /// The oldest generation of a kind ends: what is left of it joins the next.
+    fn end(&mut self, kind: usize) {
+        let oldest = self.min[kind];
+        while let Some(id) = self.list(kind, oldest).back().copied() {
+            let generation = self.generation[&id].max(oldest + 1);
+            self.generation.insert(id, generation);
+            self.put(kind, id, generation, true);
+        }
+        self.min[kind] += 1;
+    }
+}
+
+fn same(memory: &Memory, plain: &Plain, what: &str) {
+    assert_eq!(super::check(memory), Ok(()), "{what}");
+    assert_eq!((memory.generations.max, memory.generations.min), (plain.max, plain.min), "{what}");
+    for kind in [ANON, FILE] {
+        for generation in plain.min[kind]..=plain.max {
+            let wanted = plain.lists.get(&(kind, generation)).cloned().unwrap_or_default();
+            let mut found = Vec::new();
+            let mut pages = memory.pages.clone();
+            let mut list = memory.lists[kind][super::place(generation)];
+            while let Some(id) = list.pop(&mut pages) {
+                found.push(id);
+            }
+            found.reverse();
+            assert_eq!(found, Vec::from(wanted), "{what}: kind {kind}, generation {generation}");
+        }
+    }
+}
+
+fn against_search(mglru: Mglru, seed: u64) {
+    let (mut memory, mut random) = (memory(mglru), SplitMix64::new(seed));
+    let mut plain = Plain { max: LEAST + 1, ..Plain::default() };
+    for step in 0..4000 {
+        let id = u32::try_from(random.below(u64::from(2 * PAGES))).unwrap();
+        let kind = memory.pages.kind(id);
+        let is_listed = memory.pages.is(id, bit::LISTED);
+        let what = format!("{mglru:?}, step {step}");
+        match (random.below(8), is_listed) {
+            (0 | 1, false) => {
+                let (active, written) = (random.below(2) == 0, random.below(4) == 0);
+                memory.pages.set(id, if active { bit::ACTIVE } else { 0 });
+                let generation = memory.generations.home(mglru, memory.pages.flags[id as usize], written);
+                list(&mut memory, id, mglru, written);
+                plain.generation.insert(id, generation);
+                plain.put(kind, id, generation, written);
+            }
+            (2, true) => {
+                unlist(&mut memory, id);
+                plain.take(id);
+            }
+            (3, true) => {
+                let before = memory.pages.flags[id as usize];
+                aging::promote(&mut memory, mglru, id);
+                if mglru.is_early() || before & (bit::REFERENCED | bit::WORKINGSET) != 0 {
+                    plain.generation.insert(id, plain.max);
+                }
+            }
+            (4, _) if random.below(4) == 0 => {
+                aging::age(&mut memory, mglru, 60);
+                for kind in [FILE, ANON] {
+                    if plain.max - plain.min[kind] + 1 == MOST {
+                        plain.end(kind);
+                    }
+                }
+                plain.max += 1;
+            }
+            (5, _) => {
+                let taken = sort::scan(&mut memory, mglru, kind, 3, 3).pages;
+                let oldest = plain.min[kind];
+                let mut wanted = Vec::new();
+                for _ in 0..3 {
+                    if plain.max - oldest + 1 == LEAST {
+                        break;
+                    }
+                    let Some(id) = plain.list(kind, oldest).back().copied() else { break };
+                    let generation = plain.generation[&id];
+                    if generation == oldest {
+                        plain.take(id);
+                        wanted.push(id);
+                    } else {
+                        plain.put(kind, id, generation, false);
+                    }
+                }
+                assert_eq!(taken, wanted, "{what}");
+            }
+            (6, _) => {
+                aging::end_empty(&mut memory, mglru, 60);
+                // Which generations may end is a rule of its own; that those that did were empty is not.
+                for kind in [ANON, FILE] {
+                    while plain.min[kind] < memory.generations.min[kind] {
+                        assert!(plain.list(kind, plain.min[kind]).is_empty(), "{what}");
+                        plain.min[kind] += 1;
+                    }
+                }
+            }
+            _ => {}
+        }
+        same(&memory, &plain, &what);
+    }
+}
+
+#[test]
+fn generations_are_what_plain_lists_are() {
+    for mglru in [Mglru::First, Mglru::Mended, Mglru::Reworked, Mglru::Rewritten] {
+        (0..3).for_each(|seed| against_search(mglru, seed));
+    }
+}
+
+#[test]
+fn before_6_14_files_do_not_run_ahead_of_anonymous_memory() {
+    let mut memory = memory(Mglru::First);
+    // One old anonymous page, no file: only the generations of files are empty.
+    memory.pages.set(0, bit::SWAP_CACHE);
+    list(&mut memory, 0, Mglru::First, true);
+    aging::end_empty(&mut memory, Mglru::First, 60);
+    assert_eq!(memory.generations.min, [0, 0]);
+    // Where nothing may be swapped they do.
+    aging::end_empty(&mut memory, Mglru::First, 0);
+    assert_eq!(memory.generations.min, [0, 2]);
+}
+
+#[test]
+fn a_page_goes_where_its_bits_say() {
+    let generations = super::Generations { max: 9, min: [6, 6], ..super::Generations::default() };
+    let first = |flags, written| generations.home(Mglru::First, flags, written);
+    assert_eq!(first(bit::ACTIVE, false), 9);
+    // Anonymous memory that was not faulted in, and what is written.
+    assert_eq!([first(0, false), first(bit::WRITEBACK | bit::SWAP_CACHE, false)], [8, 8]);
+    assert_eq!([first(bit::FILE, false), first(bit::FILE, true)], [7, 6]);
+    let later = |flags, written| generations.home(Mglru::Reworked, flags, written);
+    assert_eq!([later(bit::ACTIVE, false), later(bit::ACTIVE | bit::WORKINGSET, false)], [8, 9]);
+    assert_eq!([later(bit::FILE, false), later(bit::FILE | bit::WORKINGSET, false)], [6, 7]);
+}
+
+#[test]
+fn pages_that_were_read_too_often_are_kept_and_others_go() {
+    let mut memory = memory(Mglru::First);
+    for id in PAGES..PAGES + 4 {
+        let reads = id - PAGES;
+        (0..reads).for_each(|_| {
+            let flags = &mut memory.pages.flags[id as usize];
+            *flags = refs::read(Mglru::First, *flags);
+        });
+        list(&mut memory, id, Mglru::First, true);
+    }
+    // Tier 0 goes: none and one read.
+    let taken = sort::scan(&mut memory, Mglru::First, FILE, 0, sort::MOST);
+    assert_eq!((taken.pages, taken.scanned), (vec![PAGES + 1, PAGES], 4));
+    assert_eq!(memory.generations.control[FILE].protected, [0, 1, 1, 0]);
+    assert_eq!(memory.generations.sizes[FILE], [0, 2, 0, 0]);
+}
+
+#[test]
+fn an_eviction_that_finds_nothing_old_says_so() {
+    for mglru in [Mglru::First, Mglru::Mended, Mglru::Reworked, Mglru::Rewritten] {
+        let mut memory = memory(mglru);
+        for id in PAGES..2 * PAGES {
+            memory.pages.set(id, bit::ACTIVE | bit::WORKINGSET | bit::RESIDENT);
+            list(&mut memory, id, mglru, false);
+        }
+        let done = evict::evict(&mut memory, mglru, 60, 64);
+        let again = evict::evict(&mut memory, mglru, 60, 64);
+        assert_eq!((done.freed, again.scanned, again.freed), (0, 0, 0), "{mglru:?}");
+        assert_eq!(aging::need(&memory.generations, mglru, 60), aging::Need::Must, "{mglru:?}");
+    }
+}

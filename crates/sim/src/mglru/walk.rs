@@ -1,0 +1,150 @@
+//! What page tables say: of all pages when a generation begins, and of the neighbours of a page that reclaim finds in use.
+//!
+//! Stands for `walk_mm` with `walk_pte_range`, the Bloom filters, and `lru_gen_look_around` (mm/vmscan.c); read in 6.12 and 6.18. Left out: false
+//! positives of the filters (two bits of 32,768 for each table), the accessed bits of tables, which are taken to be set if that of a page is, tables
+//! that several regions share: here each region begins a table of its own.
+//!
+//! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use.
+
+use super::{aging, place, refs, said};
+use crate::kernel::Mglru;
+use crate::load::Extent;
+use crate::memory::Memory;
+use crate::page::bit;
+
+/// Entries of a table.
+pub const TABLE: u32 = 512;
+/// Entries that are looked at around one (`MIN_LRU_BATCH`).
+const AROUND: u32 = 64;
+/// One entry of so many has to be in use (`suitable_to_scan`): those of a cache line.
+const OF: u32 = 8;
+/// Reading a table takes as long as so many pages in the hands of reclaim: assumed.
+const COST: u64 = 16;
+
+/// What is known of tables.
+#[derive(Debug, Clone, Default)]
+pub struct Walk {
+    /// The filters: that of this generation, and that of the next.
+    worth: [Vec<bool>; 2],
+    /// A first walk reads all.
+    has_begun: bool,
+    /// This pass has read tables: from then on it moves pages by itself.
+    pub is_open: bool,
+}
+
+impl Walk {
+    /// Of so many tables.
+    #[must_use]
+    pub fn new(tables: usize) -> Walk {
+        Walk { worth: [vec![true; tables], vec![true; tables]], ..Walk::default() }
+    }
+}
+
+/// Tables of these regions.
+#[must_use]
+pub fn tables_of(regions: &[Extent]) -> usize {
+    regions.iter().map(|region| region.pages.div_ceil(TABLE) as usize).sum()
+}
+
+/// May this region go?
+fn counts(region: Extent, swappiness: u64) -> bool {
+    use ramline_trace::generate::Memory::File;
+    region.mapped && (swappiness > 0 || region.memory == File)
+}
+
+/// Reads all tables that are worth it.
+pub fn tables(memory: &mut Memory, mglru: Mglru, swappiness: u64) {
+    let generation = memory.generations.max as usize;
+    let (now, next) = (generation % 2, (generation + 1) % 2);
+    memory.generations.walk.is_open = true;
+    let all = !std::mem::replace(&mut memory.generations.walk.has_begun, true);
+    memory.generations.walk.worth[next].fill(false);
+    let mut table = 0;
+    for number in 0..memory.regions.len() {
+        let region = memory.regions[number];
+        let mut first = region.first;
+        while first < region.end() {
+            let end = (first + TABLE).min(region.end());
+            if counts(region, swappiness) && (all || memory.generations.walk.worth[now][table]) {
+                let young = read(memory, mglru, first..end, true);
+                memory.clock += memory.steps.scan * COST;
+                memory.generations.walk.worth[next][table] |= young * OF >= end - first;
+            }
+            table += 1;
+            first = end;
+        }
+    }
+}
+
+/// Entries in use, which are not in use any more.
+fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: bool) -> u32 {
+    let mut young = 0;
+    for id in pages {
+        let flags = memory.pages.flags[id as usize];
+        // Since 6.14 only what is on a list is seen.
+        let is_seen = mglru.is_early() || flags & bit::LISTED != 0;
+        if flags & (bit::MAPPED | bit::YOUNG) != bit::MAPPED | bit::YOUNG || !is_seen {
+            continue;
+        }
+        memory.pages.clear(id, bit::YOUNG);
+        young += 1;
+        if moves {
+            aging::promote(memory, mglru, id);
+        } else {
+            send(memory, mglru, id);
+        }
+    }
+    young
+}
+
+/// As `promote`, by way of the batch of pages that become active.
+fn send(memory: &mut Memory, mglru: Mglru, id: u32) {
+    let flags = memory.pages.flags[id as usize];
+    let is_listed = flags & bit::LISTED != 0;
+    let is_youngest = said(flags) == place(memory.generations.max);
+    if mglru.is_early() {
+        if !is_listed {
+            memory.pages.set(id, bit::REFERENCED);
+        } else if !is_youngest {
+            memory.pages.clear(id, refs::ALL);
+            memory.activate(id);
+        }
+        return;
+    }
+    let (used, goes) = refs::seen(mglru, flags);
+    memory.pages.flags[id as usize] = used;
+    if goes && is_listed && !is_youngest {
+        memory.activate(id);
+    }
+}
+
+/// Reclaim found a page in use: its neighbours are looked at as well (`lru_gen_look_around`).
+pub fn look_around(memory: &mut Memory, mglru: Mglru, id: u32) {
+    let region = memory.regions[memory.pages.region(id)];
+    let start = id - (id - region.first) % TABLE;
+    let end = (start + TABLE).min(region.end());
+    if end - start <= 1 {
+        return;
+    }
+    let (mut first, mut last) = (start, end);
+    if end - start > AROUND {
+        if id - start < AROUND / 2 {
+            last = start + AROUND;
+        } else if end - id < AROUND / 2 {
+            first = end - AROUND;
+        } else {
+            (first, last) = (id - AROUND / 2, id + AROUND / 2);
+        }
+    }
+    // The page itself was seen by reclaim.
+    let mut young = 1;
+    let moves = memory.generations.walk.is_open;
+    young += read(memory, mglru, first..last, moves);
+    memory.clock += memory.steps.scan;
+    if young * OF >= last - first {
+        let generation = memory.generations.max as usize;
+        let before = memory.regions[..memory.pages.region(id)].iter();
+        let table = before.map(|one| one.pages.div_ceil(TABLE)).sum::<u32>() + (id - region.first) / TABLE;
+        memory.generations.walk.worth[generation % 2][table as usize] = true;
+    }
+}
