@@ -98,6 +98,8 @@ pub struct Kernel {
     pub second_walk: bool,
     /// A cluster that was read from a disk goes to its lists at once.
     pub drains_clusters: bool,
+    /// A window of read-ahead that would be passed at once is read with the next, and a read behind the last window begins the next.
+    pub joins_windows: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
 }
@@ -114,6 +116,7 @@ const L6_18: Kernel = Kernel {
     batch: 31,
     second_walk: true,
     drains_clusters: true,
+    joins_windows: false,
     zspage: 8,
 };
 
@@ -130,6 +133,7 @@ pub const PRESETS: [Kernel; 4] = [
         hits: Hits::All,
         batch: 15,
         second_walk: false,
+        joins_windows: true,
         zspage: 4,
         ..L6_12
     },
@@ -207,13 +211,16 @@ impl Kernel {
     #[must_use]
     pub fn notes(&self) -> Vec<&'static str> {
         let all = [
-            (self.release == "6.1", "the longer first windows of read-ahead in 6.1"),
             (self.group == Group::V2, "memory.high, and the kernel's throttling of writers in version 2"),
             (
                 self.lists == Lists::Generations,
                 "false positives of MGLRU's Bloom filter, and tables that cross regions",
             ),
             (self.lists == Lists::Generations, "min_ttl_ms"),
+            (
+                self.mglru() == Some(Mglru::Reworked),
+                "whether stable releases of 6.18 differ from 6.12 in when a pass ends",
+            ),
             (self.swap_cache == SwapCache::Through, "swap-in of large folios from zram, as from 7.0 on"),
         ];
         all.into_iter().filter_map(|(has, text)| has.then_some(text)).collect()
@@ -247,7 +254,7 @@ mod tests {
     #[test]
     fn what_a_preset_leaves_out_is_named() {
         let old = Kernel { lists: Lists::Generations, ..PRESETS[0] };
-        assert_eq!(old.notes().len(), 3);
+        assert_eq!(old.notes().len(), 2);
         assert_eq!(L6_18.notes(), [""; 0]);
     }
 }

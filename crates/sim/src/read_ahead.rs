@@ -1,7 +1,7 @@
 //! What is read of a file beside what was asked for.
 //!
-//! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12. Left
-//! out: large folios, requests larger than a window, `posix_fadvise`, congestion.
+//! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12, and for `ondemand_readahead`,
+//! read in 6.1. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
 use crate::load::Extent;
@@ -14,10 +14,22 @@ use crate::stream::{first_window, next_window};
 pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let (extent, most) = (memory.regions[region], memory.setting.read_ahead);
     let state = memory.reads[region];
+    let joins = memory.setting.kernel.joins_windows;
+    let behind = state.start + state.size;
+    if joins && at != extent.first && state.size > 0 && (at == behind || at == behind - state.ahead) {
+        // The next window, though no page asked for it.
+        let size = next_window(state.size, most).max(state.size);
+        let (size, ahead) = if at == behind { joined(size, most) } else { (size, size) };
+        return window(memory, region, behind, size, ahead);
+    }
     let follows = state.next != NONE && (at == state.next || at == state.next + 1);
     if at == extent.first || n > most || follows {
         let size = first_window(n, most);
-        let ahead = if size > n { size - n } else { size / 2 };
+        let (size, ahead) = match size > n {
+            true => (size, size - n),
+            false if joins => joined(size, most),
+            false => (size, size / 2),
+        };
         return window(memory, region, at, size, ahead);
     }
     // Pages before it that are in RAM are taken for the trace of a stream.
@@ -31,6 +43,12 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
         before *= 2;
     }
     window(memory, region, at, (before + n).min(most), 1);
+}
+
+/// A window whose own first page would ask for the next is as long as both.
+fn joined(size: u32, most: u32) -> (u32, u32) {
+    let next = next_window(size, most);
+    if size + next <= most { (size + next, next) } else { (most, most / 2) }
 }
 
 /// A page was reached that asks for the next window; `n` pages are read from there on.

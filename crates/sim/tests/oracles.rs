@@ -244,6 +244,16 @@ fn without_files_swappiness_changes_nothing_of_generations_but_0() {
 }
 
 #[test]
+fn without_anonymous_memory_a_swap_area_that_is_not_used_changes_nothing_of_generations() {
+    let load = Compact::of(&Load::named("scan-read", 8 << 20, 3, 256).unwrap()).unwrap();
+    for kernel in kernels().filter(|kernel| kernel.lists == Lists::Generations) {
+        let with = |swap| run(&load, Setting { kernel, swappiness: 0, ..setting(swap, 5 << 8) });
+        assert!(with(SwapTo::Nowhere).counts.refault[1] > 1000, "{kernel:?}");
+        assert_eq!(with(SwapTo::Disk), with(SwapTo::Nowhere), "{kernel:?}");
+    }
+}
+
+#[test]
 fn pages_of_zeros_reach_no_disk_since_6_12() {
     let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
     let took = |kernel| {

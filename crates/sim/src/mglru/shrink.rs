@@ -22,6 +22,7 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
     if mglru == Mglru::Rewritten {
         return rewritten(memory, swappiness, priority, before);
     }
+    let anonymous = memory.counts.scanned[ANON];
     let (mut all, mut ages) = (Done::default(), 0);
     loop {
         let need = aging::need(&memory.generations, mglru, swappiness);
@@ -40,13 +41,12 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
         if most == 0 {
             return all.freed;
         }
-        let swapped = memory.counts.scanned[ANON];
         let done = evict::evict(memory, mglru, swappiness, sort::MOST);
         all.freed += done.freed;
         all.scanned += done.scanned;
         let is_enough = before + all.freed >= BATCH;
         // The first form goes on with files whatever is free.
-        let stops = mglru != Mglru::First || memory.counts.scanned[ANON] > swapped;
+        let stops = mglru != Mglru::First || memory.counts.scanned[ANON] > anonymous;
         if done.scanned == 0 || all.scanned >= most || (is_enough && stops) || ages > 1 {
             return all.freed;
         }

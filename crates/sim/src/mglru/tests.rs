@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Memory as Kind;
 
-use super::{LEAST, MOST, aging, evict, list, refs, sort, unlist};
+use super::{LEAST, MOST, aging, evict, list, refs, sort, unlist, walk};
 use crate::chance::Chance;
 use crate::cost::Costs;
 use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
 use crate::memory::{ANON, FILE, Memory, Setting, SwapTo};
 use crate::page::{Pages, bit};
+use crate::shrink::End;
 
 const PAGES: u32 = 40;
 
@@ -213,6 +214,63 @@ fn pages_that_were_read_too_often_are_kept_and_others_go() {
     assert_eq!((taken.pages, taken.scanned), (vec![PAGES + 1, PAGES], 4));
     assert_eq!(memory.generations.control[FILE].protected, [0, 1, 1, 0]);
     assert_eq!(memory.generations.sizes[FILE], [0, 2, 0, 0]);
+}
+
+/// A file of two tables, all of it in RAM and mapped.
+fn mapped(mglru: Mglru) -> Memory {
+    let mut memory = memory(mglru);
+    memory.regions = vec![Extent { first: 0, pages: 2 * walk::TABLE, memory: Kind::File, mapped: true }];
+    memory.pages = Pages::default();
+    (0..2 * walk::TABLE).for_each(|_| memory.pages.add(bit::FILE | bit::RESIDENT | bit::MAPPED, 4096));
+    memory.generations.walk = walk::Walk::new(2);
+    (0..2 * walk::TABLE).for_each(|id| list(&mut memory, id, mglru, true));
+    memory
+}
+
+fn touch(memory: &mut Memory, ids: std::ops::Range<u32>) {
+    ids.for_each(|id| memory.pages.set(id, bit::YOUNG));
+}
+
+fn young(memory: &Memory) -> Vec<u32> {
+    (0..2 * walk::TABLE).filter(|id| memory.pages.is(*id, bit::YOUNG)).collect()
+}
+
+#[test]
+fn a_walk_reads_the_tables_of_which_an_eighth_was_in_use() {
+    let mut memory = mapped(Mglru::Mended);
+    touch(&mut memory, 0..64);
+    touch(&mut memory, 512..575);
+    // The first reads all, and what was in use is of the generation that was the youngest then.
+    aging::age(&mut memory, Mglru::Mended, 60);
+    assert_eq!((young(&memory), memory.generations.sizes[FILE]), (vec![], [0, 2 * 512 - 127, 0, 127]));
+    // Of the second table 63 of 512 entries were.
+    touch(&mut memory, 100..101);
+    touch(&mut memory, 600..601);
+    aging::age(&mut memory, Mglru::Mended, 60);
+    assert_eq!(young(&memory), [600]);
+    assert_eq!(super::check(&memory), Ok(()));
+}
+
+#[test]
+fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
+    let mut memory = mapped(Mglru::Mended);
+    (0..2).for_each(|_| aging::age(&mut memory, Mglru::Mended, 60));
+    touch(&mut memory, 900..908);
+    // 32 on each side are looked at, and eight of 64 are enough.
+    touch(&mut memory, 867..868);
+    memory.generations.walk.is_open = false;
+    unlist(&mut memory, 900);
+    assert_eq!(evict::references(&mut memory, Mglru::Mended, 900), Some(End::Kept));
+    assert_eq!(young(&memory), [867]);
+    // Without a walk in this pass they go by the batch of pages that become active.
+    assert_eq!(memory.generations.sizes[FILE].iter().sum::<u64>(), 2 * 512 - 1);
+    memory.drain();
+    let youngest = super::place(memory.generations.max);
+    assert_eq!(memory.generations.sizes[FILE][youngest], 7);
+    touch(&mut memory, 1000..1001);
+    touch(&mut memory, 10..11);
+    aging::age(&mut memory, Mglru::Mended, 60);
+    assert_eq!(young(&memory), [10], "the first table is not worth it, the second is");
 }
 
 #[test]
