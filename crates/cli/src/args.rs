@@ -31,7 +31,7 @@ pub enum Command {
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
-    Predict(commands::predict::Predict),
+    Predict(Box<commands::predict::Predict>),
     Trace(commands::trace::Trace),
     Tune(commands::tune::Tune),
     Swap(commands::swap::Swap),
