@@ -8,8 +8,11 @@ Example:
     archive.save(Path("initrd"))
 """
 
+import re
 import stat
 from pathlib import Path
+
+from .host import Failure, run
 
 
 class Initramfs:
@@ -46,6 +49,17 @@ class Initramfs:
             if path.is_file():
                 name = str(Path(under) / path.relative_to(source))
                 self.file(name, path.read_bytes(), path.stat().st_mode & 0o777)
+
+    def program(self, path, name):
+        """A program of this machine, which must be of the guest's architecture, under another name; with the libraries it is linked against."""
+        self.file(name, path.read_bytes(), 0o755)
+        if b"ld-linux" not in path.read_bytes():
+            return
+        for line in run(["ldd", path]).splitlines():
+            if found := re.search(r"(/\S+) \(0x", line):
+                self.file(found[1].lstrip("/"), Path(found[1]).read_bytes(), 0o755)
+            elif "not found" in line:
+                raise Failure(f"{path} lacks a library: {line.strip()}\ntry: ldd {path}")
 
     def save(self, path):
         # The kernel opens this one as init's standard streams before devtmpfs is mounted.

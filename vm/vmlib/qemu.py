@@ -47,6 +47,7 @@ class Guest:
     drives: list = field(default_factory=list)  # values for QEMU's -drive, without interface
     timeout: float = 120
     cut: str | None = None  # kill QEMU at the first line of any stream that matches
+    icount: str | None = None  # the virtual clock counts instructions, 2^icount ns each
     verbose: bool = False  # copy the console to stderr
 
 
@@ -65,6 +66,8 @@ def command(guest):
     emulator, append = EMULATORS[guest.kernel.entry.architecture]
     words = [*emulator, "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none", "-no-reboot"]
     words += ["-m", str(guest.memory >> 20), "-smp", str(guest.cpus)]
+    if guest.icount is not None:
+        words += ["-icount", f"shift={guest.icount}"]
     words += ["-kernel", guest.kernel.image, "-initrd", guest.initrd]
     words += ["-append", f"{append} panic=-1 {guest.append}".strip()]
     words += ["-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]
