@@ -209,6 +209,27 @@ pub struct Workload {
     pub fresh_statistics: bool,
 }
 
+/// The page lists by which the kernel decides what goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Lru {
+    /// Two lists each of file and anonymous pages.
+    Classic,
+    /// The multi-generational LRU.
+    Mglru,
+}
+
+impl Lru {
+    /// The word in tables and options.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Lru::Classic => "classic",
+            Lru::Mglru => "mglru",
+        }
+    }
+}
+
 /// The machine a run was made on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -223,6 +244,9 @@ pub struct RunMachine {
     pub page_size: u64,
     /// Memory controller used: 1 or 2.
     pub cgroup_version: u32,
+    /// Page lists in force; `None` where nobody looked, as in records before this field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lru: Option<Lru>,
     /// This boot.
     pub boot_id: String,
     /// File system of the scratch place.
@@ -432,6 +456,7 @@ mod tests {
         assert_eq!(record.arm.swap, SwapKind::File);
         assert_eq!(record.seconds_per_round(), Some(2.0));
         assert_eq!(record.excess(), Bytes::from_mib(64));
+        assert_eq!(record.machine.lru, None, "nobody looked then");
     }
 
     #[test]

@@ -134,9 +134,12 @@ fn arm(a: &ArmResult, b: &ArmResult) -> ArmVersus {
 
 fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
     let (left, right) = (a.machine.as_ref(), b.machine.as_ref());
+    // Records before that field do not tell.
+    let lists = left.and_then(|m| m.lru).zip(right.and_then(|m| m.lru));
     let emulated = |table: &SeriesTable| if table.emulated { "emulated" } else { "real" }.to_owned();
     let facts = [
         ("kernel", left.map(|m| m.kernel.clone()), right.map(|m| m.kernel.clone())),
+        ("page lists", lists.map(|of| of.0.word().to_owned()), lists.map(|of| of.1.word().to_owned())),
         ("CPUs", left.map(|m| m.cpus.to_string()), right.map(|m| m.cpus.to_string())),
         ("memory", left.map(|m| m.mem_total.to_string()), right.map(|m| m.mem_total.to_string())),
         ("sandbox", Some(a.sandbox.clone()), Some(b.sandbox.clone())),
@@ -190,7 +193,7 @@ fn canonical(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Arm, Better, Figure, RunRecord};
+    use crate::record::{Arm, Better, Figure, Lru, RunRecord};
 
     fn series(arms: &[(&str, f64)], runs: u32, emulated: bool) -> SeriesTable {
         let run = |name: &str, wall: f64, index: u32| {
@@ -243,6 +246,18 @@ mod tests {
         assert!(!few.arms[0].figures[0].claimed);
         let alike = SeriesVersus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
         assert!(!alike.arms[0].figures[0].claimed);
+    }
+
+    #[test]
+    fn other_page_lists_are_named_unless_an_old_record_does_not_tell() {
+        let with = |lru| {
+            let mut table = series(&[("a", 1.0)], 7, false);
+            table.machine.get_or_insert_default().lru = lru;
+            table
+        };
+        let unlike = |a, b| SeriesVersus::of(&with(a), &with(b)).unlike;
+        assert_eq!(unlike(Some(Lru::Classic), Some(Lru::Mglru)), ["page lists: classic and mglru"]);
+        assert!(unlike(None, Some(Lru::Mglru)).is_empty());
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //! it works on numbers up to 2 s old. So that is a setting of the run (`fresh_statistics`), and the samples are made of
 //! what can be read without it: the process, the group's usage, and the counters of the machine.
 
-use ramline_evidence::{FreeGauges, HostPicture, Reclaim};
+use ramline_evidence::{FreeGauges, HostPicture, Lru, Reclaim};
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::read_knob;
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
+use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::{Seen, Snapshot};
 use ramline_units::growth;
 
 use crate::prelude::*;
@@ -108,15 +109,25 @@ fn look(root: &Root) -> Snapshot {
 /// The machine, as it is recorded.
 #[must_use]
 pub fn machine(root: &Root) -> RunMachine {
-    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    let seen = gather(root, Wanted { meminfo: true, lru_gen: true, ..Wanted::NOTHING });
     RunMachine {
         mem_total: seen.mem_total().unwrap_or_default(),
+        lru: page_lists(&seen.lru_gen),
         cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
         boot_id: seen.machine.boot_id.unwrap_or_default(),
         kernel: seen.machine.kernel,
         page_size: process::page_size(),
         ramline: env!("CARGO_PKG_VERSION").to_owned(),
         ..RunMachine::default()
+    }
+}
+
+/// A kernel without the directory of the multi-generational LRU has the classic lists.
+fn page_lists(seen: &Seen<LruGen>) -> Option<Lru> {
+    match seen {
+        Seen::Seen { data, .. } => Some(if data.is_on() { Lru::Mglru } else { Lru::Classic }),
+        Seen::Absent { .. } => Some(Lru::Classic),
+        _ => None,
     }
 }
 
@@ -273,6 +284,15 @@ mod tests {
 
     fn table(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn a_kernel_without_the_multi_generational_lru_has_the_classic_lists_and_what_is_not_readable_is_unknown() {
+        let on = |text: &str| page_lists(&Seen::of(LruGen::from_texts(text, None)));
+        assert_eq!((on("0x0007"), on("0x0000")), (Some(Lru::Mglru), Some(Lru::Classic)));
+        let path = || "/sys/kernel/mm/lru_gen/enabled".to_owned();
+        assert_eq!(page_lists(&Seen::Absent { path: path() }), Some(Lru::Classic));
+        assert_eq!(page_lists(&Seen::Denied { path: path() }), None);
     }
 
     #[test]

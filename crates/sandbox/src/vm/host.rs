@@ -11,6 +11,7 @@ use super::qemu::Guest;
 use crate::child::End;
 use crate::prelude::*;
 use crate::progress::Progress;
+use ramline_evidence::Lru;
 
 /// What a guest that had nothing to run has measured of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +89,10 @@ pub fn follow(
                 }
                 Message::Ready { verified, available } => {
                     record.verified.extend(verified);
+                    if let Some(on) = orders.mglru {
+                        // Switched, and read back, after the guest had described itself.
+                        record.machine.lru = Some(if on { Lru::Mglru } else { Lru::Classic });
+                    }
                     record.verified.insert("memory available at the start".to_owned(), available.to_string());
                     note_time(record, "seconds from start to the workload", Some(watch.begin.elapsed()));
                     watch.clock(Part::Fill);

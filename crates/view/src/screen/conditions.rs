@@ -42,6 +42,7 @@ fn facts(records: &[RunRecord]) -> Table {
         let disk = machine.scratch_disk.as_ref().map(|disk| format!(" on {disk}")).unwrap_or_default();
         if machine.scratch_fs.is_empty() { String::new() } else { format!("{}{disk}", machine.scratch_fs) }
     });
+    let lists = of(|machine| machine.lru.map_or("", ramline_evidence::Lru::word).to_owned());
     let processor = each(records, |run| if run.emulated { "emulated" } else { "this machine's own" }.to_owned());
     let began = records.iter().filter_map(RunRecord::started);
     let at = |began: Option<ramline_units::Nanos>| began.map_or_else(|| "not recorded".to_owned(), |at| date(at.0));
@@ -49,6 +50,7 @@ fn facts(records: &[RunRecord]) -> Table {
     let rows = [
         ("Kernel", of(|machine| machine.kernel.clone())),
         ("CPUs, memory", of(|machine| format!("{} CPUs, {}", machine.cpus, machine.mem_total))),
+        ("Page lists", lists),
         ("Pages of", of(|machine| ramline_units::Bytes(machine.page_size).to_string())),
         ("Sandbox", each(records, |run| run.sandbox.clone())),
         ("Processor", processor),
