@@ -11,6 +11,7 @@ use crate::belady;
 use crate::chance::{self, Chance};
 use crate::load::Compact;
 use crate::memory::Setting;
+use crate::rivals::Simpler;
 use crate::run::{self, End, Outcome};
 
 /// Runs of each setting.
@@ -219,6 +220,9 @@ pub struct Foretold {
     pub measured: Option<Figures>,
     /// Runs of the lab.
     pub runs: u32,
+    /// What models of one list and of two say instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simpler: Option<Simpler>,
 }
 
 impl Foretold {

@@ -4,9 +4,13 @@
 //! anonymous pages stay.
 
 use ramline_trace::generate::Memory as Kind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use crate::chance;
 use crate::load::{Compact, word};
 use crate::page::{List, Pages, bit};
+use crate::setting::{Setting, SwapTo};
 
 /// What a model counts, over the fill and all rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +32,49 @@ pub enum Rule {
     Lru,
     /// Two lists: what was touched once goes first; what was touched twice is on a second list, up to twice as long as the first.
     TwoLists,
+}
+
+/// What the two rules say of a setting, a round.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Simpler {
+    /// One list.
+    pub one_list: SimplerCounts,
+    /// Two lists.
+    pub two_lists: SimplerCounts,
+}
+
+/// Counts a round, as those of a forecast.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SimplerCounts {
+    /// Major faults.
+    pub major: f64,
+    /// Pages that are read from swap.
+    pub swap_in: f64,
+    /// Pages of files that come back.
+    pub refault_file: f64,
+}
+
+/// Both rules for a setting, with the room that the group has for its load at best.
+#[must_use]
+pub fn simpler(load: &Compact, setting: &Setting) -> Simpler {
+    let room = setting.limit.saturating_sub(chance::least_base(load));
+    let rounds = load.round_count().max(1.0);
+    let each = |rule| {
+        let counted = run(load, rule, room, setting.swap != SwapTo::Nowhere);
+        SimplerCounts {
+            major: whole(counted.major) / rounds,
+            swap_in: whole(counted.swap_in) / rounds,
+            refault_file: whole(counted.refault_file) / rounds,
+        }
+    };
+    Simpler { one_list: each(Rule::Lru), two_lists: each(Rule::TwoLists) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
+const fn whole(count: u64) -> f64 {
+    count as f64
 }
 
 struct Model<'a> {
@@ -124,6 +171,32 @@ mod tests {
         let turns = [0, 1, 2, 0, 1, 2, 0, 1, 2];
         assert_eq!(counted(Rule::Lru, &turns, 2).major, 9);
         assert_eq!(counted(Rule::Lru, &turns, 3).refault_file, 0);
+    }
+
+    #[test]
+    fn a_setting_gives_its_limit_less_what_the_group_needs_for_itself() {
+        let touches =
+            [0, 1, 2, 0, 1, 2, 0, 1, 2].map(|page| Touch { region: 0, access: Access::Load, offset: page * 4096 });
+        let file = Region { memory: Memory::File, bytes: 16 * 4096 };
+        let load = Compact::new(&[file], [].into_iter(), touches.into_iter(), 3).unwrap();
+        let with = |room| Setting {
+            limit: room + chance::least_base(&load),
+            swappiness: 60,
+            swap: SwapTo::Nowhere,
+            slots: 0,
+            read_ahead: 32,
+            cluster: 8,
+            base: 0,
+            stale: None,
+            costs: crate::cost::Costs::default(),
+        };
+        let of = |room| simpler(&load, &with(room)).one_list;
+        assert_eq!(
+            of(2),
+            SimplerCounts { major: 3.0, swap_in: 0.0, refault_file: 2.0 },
+            "three rounds of three pages, the first for the first time"
+        );
+        assert_eq!(of(3), SimplerCounts { major: 1.0, ..SimplerCounts::default() });
     }
 
     #[test]

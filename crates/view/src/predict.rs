@@ -28,6 +28,10 @@ impl Prediction {
     }
 
     fn answer(&self) -> String {
+        let settings = &self.forecast.settings;
+        if !settings.is_empty() && settings.iter().all(|setting| setting.foretold.is_none()) {
+            return "Nothing is predicted: the reason is below.".to_owned();
+        }
         let best = self.forecast.fastest().and_then(|setting| Some((setting, setting.round()?)));
         let Some((best, took)) = best else {
             return "No setting is predicted to be faster than all others.".to_owned();
@@ -104,9 +108,10 @@ impl Screen for Prediction {
         sheet.answer(Paint::Bold, self.answer());
         let held = |(held, all)| format!("Measured: {held} of {all} figures lie in the interval predicted.");
         self.held.map(held).iter().for_each(|text| sheet.line(text));
-        match self.held {
-            None => self.foretold(&mut sheet),
-            Some(_) => self.beside(&mut sheet),
+        if self.forecast.settings.iter().any(|setting| setting.measured.is_some()) {
+            self.beside(&mut sheet);
+        } else {
+            self.foretold(&mut sheet);
         }
         sheet.blank();
         self.forecast.notes.iter().for_each(|note| sheet.dim(Some(note)));
@@ -163,6 +168,7 @@ mod tests {
             foretold: Some(figures(round)),
             runs: 3 * u32::from(measured.is_some()),
             measured,
+            simpler: None,
         }
     }
 
@@ -180,6 +186,14 @@ mod tests {
         );
         let none = said(vec![setting("no-swap", Verdict::Killed, 1.0, None)]);
         assert!(none.starts_with("No setting is predicted to be faster"), "{none}");
+    }
+
+    #[test]
+    fn what_was_measured_is_shown_where_nothing_is_predicted() {
+        let measured = Foretold { foretold: None, ..setting("swap:60", Verdict::Fine, 0.5, Some(0.9)) };
+        let text = said(vec![measured]);
+        assert!(text.starts_with("Nothing is predicted: the reason is below."), "{text}");
+        assert!(text.contains("not simulated") && text.contains("0.90 s"), "{text}");
     }
 
     #[test]

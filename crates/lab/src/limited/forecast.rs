@@ -9,6 +9,7 @@ use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
 use ramline_sim::memory::{Setting, SwapTo};
+use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
@@ -77,7 +78,9 @@ pub fn forecast(
             if foretold.is_none() {
                 left_out.push(arm.name.clone());
             }
-            out.settings.push(Foretold { name: arm.name.clone(), foretold, ..Foretold::default() });
+            let (foretold, simpler) = foretold.unzip();
+            let foretold = foretold.flatten();
+            out.settings.push(Foretold { name: arm.name.clone(), foretold, simpler, ..Foretold::default() });
         }
     }
     out.notes.push(match tiers {
@@ -118,7 +121,7 @@ fn one(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
     swap: SwapSizes,
     tiers: Option<&TierReport>,
-) -> Result<Option<Figures>> {
+) -> Result<Option<(Option<Figures>, Simpler)>> {
     let (to, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),
@@ -143,7 +146,8 @@ fn one(
     };
     let lengths = lengths(&arm.fill, algorithm, workload.seed)?;
     let length = |_: u32, page: u64| lengths[usize::try_from(page).unwrap_or(0) % lengths.len()];
-    Ok(ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length))
+    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length);
+    Ok(Some((foretold, rivals::simpler(touches, &setting))))
 }
 
 /// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.
@@ -164,6 +168,10 @@ fn lengths(fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Vec<u16>> {
 
 /// Puts what a series measured beside what was foretold, setting by setting.
 pub fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
+    if let Some(machine) = records.first().map(|record| &record.machine) {
+        let (kernel, version) = (&machine.kernel, machine.cgroup_version);
+        forecast.notes.push(format!("measured: on Linux {kernel} in a group of version {version}"));
+    }
     for setting in &mut forecast.settings {
         let runs: Vec<Seen> =
             records.iter().filter(|record| record.arm.name == setting.name).filter_map(measured).collect();
@@ -190,4 +198,25 @@ fn measured(record: &RunRecord) -> Option<Seen> {
         swap_in: (reclaim.swap_in? + zeros) as f64,
         refault_file: reclaim.refault_file? as f64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_series_measured_stands_beside_what_was_foretold_with_its_place() {
+        let mut record = RunRecord { verdict: Ended::Completed, fraction: 2.0, ..RunRecord::default() };
+        record.arm.name = "swap:60".to_owned();
+        (record.machine.kernel, record.machine.cgroup_version) = ("6.12.1".to_owned(), 2);
+        (record.reclaim.swap_in, record.reclaim.refault_file, record.reclaim.major_faults) = (Some(8), Some(6), 4);
+        let foretold = Some(Figures::default());
+        let settings = vec![Foretold { name: "swap:60".to_owned(), foretold, ..Foretold::default() }];
+        let mut forecast = Forecast { settings, ..Forecast::default() };
+        beside(&mut forecast, &[record]);
+        let setting = forecast.settings.remove(0);
+        let major = setting.measured.and_then(|figures| figures.major).map(|range| range.median);
+        assert_eq!((setting.foretold, major), (foretold, Some(2.0)));
+        assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a group of version 2"]);
+    }
 }

@@ -3,6 +3,7 @@
 //! What it is not: a list of kernels; what they can do stands in the simulator (`ramline_sim::kernel`). What can be seen of a kernel is taken from it,
 //! the rest from the nearest preset.
 
+use ramline_evidence::Lru;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Version;
@@ -66,10 +67,11 @@ pub fn of_record(record: &RunRecord, here: Kernel) -> Kernel {
     let near = Kernel::nearest(&record.machine.kernel);
     // Of the kernel that runs here more is known than its release says.
     let base = near.filter(|near| near.release != here.release).unwrap_or(here);
+    let seen = record.machine.lru.map(|lru| lists_of(lru == Lru::Mglru));
+    // Records before that field: what the setting asked for, and what a guest read back.
     let asked = record.arm.settings.get(LRU).and_then(|word| LISTS.iter().find(|(known, _)| known == word));
-    // What a guest read back.
-    let seen = record.verified.get("MGLRU").map(|text| LruGen::from_texts(text, None).is_on());
-    let lists = asked.map(|(_, lists)| *lists).or(seen.map(lists_of));
+    let read_back = record.verified.get("MGLRU").map(|text| LruGen::from_texts(text, None).is_on());
+    let lists = seen.or(asked.map(|(_, lists)| *lists)).or(read_back.map(lists_of));
     Kernel {
         lists: lists.unwrap_or(here.lists),
         group: match record.machine.cgroup_version {
@@ -120,6 +122,8 @@ mod tests {
         assert_eq!(word(&of_record(&record, HERE)), "6.12 classic");
         record.verified.insert("MGLRU".to_owned(), "0x0007".to_owned());
         assert_eq!(word(&of_record(&record, HERE)), "6.12 mglru");
+        record.machine.lru = Some(Lru::Classic);
+        assert_eq!(word(&of_record(&record, HERE)), "6.12 classic", "what was in force says more than what was asked");
     }
 
     #[test]
