@@ -10,6 +10,11 @@
 //! assert_eq!(Kernel { lists: Lists::Generations, ..debian }.named(), "the multi-generational LRU of 6.3 to 6.13 in a group of version 1");
 //! ```
 
+/// Of reclaim the first of 13 passes looks at 1/4096 of each list.
+pub const PRIORITY: u32 = 12;
+/// Pages of one batch of it (`SWAP_CLUSTER_MAX`).
+pub const BATCH: u64 = 32;
+
 /// Which lists its pages are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lists {

@@ -39,6 +39,7 @@ mod cluster;
 pub mod cost;
 mod fault;
 pub mod forecast;
+mod generations;
 pub mod kernel;
 pub mod load;
 pub mod memory;

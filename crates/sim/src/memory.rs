@@ -2,6 +2,8 @@
 //!
 //! Stands for `struct lruvec` and the charge of a memory cgroup; read in 6.18. Left out: several groups and nodes.
 
+pub mod by_generation;
+
 use ramline_evidence::rng::SplitMix64;
 
 use crate::area::Area;
@@ -9,9 +11,10 @@ use crate::batch::Batches;
 use crate::chance::{Chance, unit};
 use crate::cluster::Clusters;
 use crate::cost::{Steps, with_each};
+use crate::generations::tables::tables_of;
+use crate::generations::{Generations, MOST, faulted};
 use crate::kernel::Cost;
 use crate::load::Extent;
-use crate::mglru::{self, Generations};
 use crate::page::{List, Pages, bit};
 pub use crate::setting::{ANON, Counts, FILE, Setting, SwapTo};
 use crate::statistics::{Looks, Statistics};
@@ -29,7 +32,7 @@ pub struct Memory {
     /// How each region is read.
     pub reads: Vec<Stream>,
     /// By kind: inactive and active, or generations.
-    pub lists: [[List; mglru::MOST as usize]; 2],
+    pub lists: [[List; MOST as usize]; 2],
     /// What MGLRU knows of its generations.
     pub generations: Generations,
     /// Pages on their way to a list.
@@ -79,7 +82,7 @@ impl Memory {
             regions: regions.to_vec(),
             reads: vec![Stream::default(); regions.len()],
             lists: Default::default(),
-            generations: Generations::new(mglru::walk::tables_of(regions)),
+            generations: Generations::new(tables_of(regions)),
             batches: Batches::begun(chance.others, setting.kernel.batch),
             stock: 0,
             age: 0,
@@ -104,7 +107,7 @@ impl Memory {
     /// To the head of the list its bits say.
     pub fn list(&mut self, id: u32) {
         if let Some(mglru) = self.setting.kernel.mglru() {
-            return mglru::list(self, id, mglru, false);
+            return by_generation::list(self, id, mglru, false);
         }
         let (kind, active) = self.place(id);
         self.lists[kind][active].push(&mut self.pages, id);
@@ -113,7 +116,7 @@ impl Memory {
     /// Off its list.
     pub fn unlist(&mut self, id: u32) {
         if self.setting.kernel.mglru().is_some() {
-            return mglru::unlist(self, id);
+            return by_generation::unlist(self, id);
         }
         let (kind, active) = self.place(id);
         self.lists[kind][active].remove(&mut self.pages, id);
@@ -132,7 +135,7 @@ impl Memory {
     pub fn add(&mut self, id: u32) {
         if let Some(mglru) = self.setting.kernel.mglru().filter(|_| self.in_fault) {
             let flags = &mut self.pages.flags[id as usize];
-            *flags = mglru::faulted(mglru, *flags);
+            *flags = faulted(mglru, *flags);
         }
         if self.batches.add(id) {
             self.list_added();
@@ -242,7 +245,7 @@ impl Memory {
         self.unlist(id);
         self.pages.clear(id, bit::ACTIVE);
         match self.setting.kernel.mglru() {
-            Some(mglru) => mglru::list(self, id, mglru, true),
+            Some(mglru) => by_generation::list(self, id, mglru, true),
             None => self.lists[self.pages.kind(id)][0].push_last(&mut self.pages, id),
         }
     }
@@ -266,7 +269,7 @@ impl Memory {
             return Err("a page is mapped and not in RAM".to_owned());
         }
         if self.setting.kernel.mglru().is_some() {
-            mglru::check(self)?;
+            by_generation::check(self)?;
         }
         self.area.check(&self.pages)
     }

@@ -3,9 +3,9 @@
 //! Stands for `filemap_read`, `filemap_get_pages` (mm/filemap.c) and `folio_mark_accessed` (mm/swap.c); read in 6.12. Left out: direct I/O, several
 //! descriptors of one file, writes.
 
+use crate::generations::refs;
 use crate::load::word;
 use crate::memory::Memory;
-use crate::mglru::refs;
 use crate::page::bit;
 use crate::read_ahead;
 use crate::refault;

@@ -5,13 +5,9 @@
 
 use ramline_model::balance::weights;
 
+use crate::kernel::{BATCH, PRIORITY};
 use crate::memory::{ANON, FILE, Memory};
 use crate::{mglru, shrink};
-
-/// The first of 13 passes looks at 1/4096 of each list.
-pub const PRIORITY: u32 = 12;
-/// Pages of one batch.
-pub const BATCH: u64 = 32;
 
 /// One reclaim: which lists may be deactivated, and what this pass trims.
 struct Scan {

@@ -1,10 +1,11 @@
 //! What is left of a page that went, and what its coming back means.
 //!
 //! Stands for `workingset_eviction`, `workingset_test_recent` and `workingset_refault` (mm/workingset.c); read in 6.18. Left out: shadows that
-//! the kernel drops when they are too many. Those of MGLRU hold something else (`mglru::refault`).
+//! the kernel drops when they are too many. Those of MGLRU hold something else (`generations`).
+
+mod generations;
 
 use crate::memory::{ANON, FILE, Memory};
-use crate::mglru;
 use crate::page::{NONE, bit};
 
 /// One bit of a shadow says whether the page was of the working set; the others are the age.
@@ -13,7 +14,7 @@ const AGES: u32 = u32::MAX >> 2;
 /// A page goes: its shadow, and time passes for all that went before it.
 pub fn evicted(memory: &mut Memory, id: u32) {
     let shadow = match memory.setting.kernel.mglru() {
-        Some(mglru) => mglru::refault::evicted(memory, mglru, id),
+        Some(mglru) => generations::evicted(memory, mglru, id),
         None => (memory.age & AGES) << 1 | u32::from(memory.pages.is(id, bit::WORKINGSET)),
     };
     memory.pages.leave(id, shadow);
@@ -33,7 +34,7 @@ pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
     }
     let kind = memory.pages.kind(id);
     if let Some(mglru) = memory.setting.kernel.mglru() {
-        return mglru::refault::came_back(memory, mglru, id, shadow);
+        return generations::came_back(memory, mglru, id, shadow);
     }
     memory.counts.refault[kind] += 1;
     let distance = u64::from(memory.age.wrapping_sub(shadow >> 1) & AGES);

@@ -189,6 +189,7 @@ mod tests {
             base: 0,
             stale: None,
             costs: crate::cost::Costs::default(),
+            kernel: crate::kernel::PRESETS[2],
         };
         let of = |room| simpler(&load, &with(room)).one_list;
         assert_eq!(

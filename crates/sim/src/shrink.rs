@@ -6,7 +6,7 @@
 use crate::kernel::Group;
 use crate::memory::{FILE, Memory, SwapTo};
 use crate::page::bit;
-use crate::{mglru, refault};
+use crate::refault;
 
 /// Pages that are looked at at once, at most: `reclaim` asks for no more.
 const AT_ONCE: usize = 32;
@@ -36,7 +36,7 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
     let (mut freed, mut written) = (0, 0);
     for id in taken.into_iter().take(scanned) {
         passed(memory);
-        match one(memory, kind, id, &mut written) {
+        match one(memory, kind, id, &mut written, references) {
             End::Freed => freed += 1,
             End::Kept => memory.list(id),
             End::Activated => {
@@ -75,9 +75,6 @@ pub enum End {
 
 /// Whether page tables say that a page is in use, and what follows; `None`: it goes.
 fn references(memory: &mut Memory, id: u32) -> Option<End> {
-    if let Some(mglru) = memory.setting.kernel.mglru() {
-        return mglru::evict::references(memory, mglru, id);
-    }
     let young = memory.pages.clear(id, bit::YOUNG);
     let was = memory.pages.clear(id, bit::REFERENCED);
     if !young {
@@ -87,8 +84,14 @@ fn references(memory: &mut Memory, id: u32) -> Option<End> {
     Some(if was { End::Activated } else { End::Kept })
 }
 
-/// One page that is off the lists.
-pub fn one(memory: &mut Memory, kind: usize, id: u32, written: &mut u64) -> End {
+/// One page that is off the lists; `references` says what its being in use means to these lists.
+pub fn one(
+    memory: &mut Memory,
+    kind: usize,
+    id: u32,
+    written: &mut u64,
+    references: impl Fn(&mut Memory, u32) -> Option<End>,
+) -> End {
     let flags = memory.pages.flags[id as usize];
     if flags & (bit::LOCKED | bit::HELD) != 0 {
         return End::Kept;

@@ -3,8 +3,10 @@
 //! Stands for `try_to_inc_max_seq`, `inc_max_seq`, `inc_min_seq`, `try_to_inc_min_seq` and `should_run_aging` (mm/vmscan.c); read in 6.12, 6.18 and
 //! 7.2. Left out: several processes, and those that have not run since the last time.
 
-use super::{Generations, LEAST, MOST, change, move_to, place, refs, said, sort, walk};
+use super::{sort, walk};
+use crate::generations::{Generations, LEAST, MOST, place, refs, said};
 use crate::kernel::Mglru;
+use crate::memory::by_generation::{change, move_to};
 use crate::memory::{ANON, FILE, Memory};
 use crate::page::bit;
 

@@ -4,7 +4,8 @@
 //! becomes of a page stands in `crate::shrink`, for all lists. Left out: `may_unmap`, huge pages.
 
 use super::sort::{self, Taken};
-use super::{LEAST, aging, control, refs, walk};
+use super::{aging, walk};
+use crate::generations::{LEAST, control, refs};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
 use crate::page::bit;
@@ -81,7 +82,7 @@ fn free(memory: &mut Memory, mglru: Mglru, kind: usize, mut pages: Vec<u32>) -> 
     for is_second in [false, true] {
         let mut kept = Vec::new();
         for id in std::mem::take(&mut pages) {
-            match shrink::one(memory, kind, id, &mut written) {
+            match shrink::one(memory, kind, id, &mut written, |memory, id| references(memory, mglru, id)) {
                 End::Freed => freed += 1,
                 End::Kept => kept.push(id),
                 End::Activated => {

@@ -7,9 +7,8 @@
 use super::aging::{self, Need};
 use super::evict::{self, Done};
 use super::sort;
-use crate::kernel::Mglru;
+use crate::kernel::{BATCH, Mglru, PRIORITY};
 use crate::memory::{ANON, Memory};
-use crate::reclaim::{BATCH, PRIORITY};
 
 /// Slots below which nothing is swapped.
 const FEW_SLOTS: u32 = 64;

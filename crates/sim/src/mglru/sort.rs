@@ -3,9 +3,10 @@
 //! Stands for `sort_folio`, `isolate_folio`, `scan_folios` and `folio_inc_gen` (mm/vmscan.c); read in 6.12, 6.18 and 7.2. Left out: zones, pages that
 //! are locked for good, dirty pages of files.
 
-use super::{LEAST, change, move_to, place, refs, said, unlist};
+use crate::generations::{LEAST, place, refs, said};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
+use crate::memory::by_generation::{change, move_to, unlist};
 use crate::page::bit;
 
 /// Pages that are taken at once, at most (`MIN_LRU_BATCH`).

@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Memory as Kind;
 
-use super::{LEAST, MOST, aging, evict, list, refs, sort, unlist, walk};
+use super::{aging, evict, sort};
 use crate::chance::Chance;
 use crate::cost::Costs;
+use crate::generations::tables::{TABLE, Tables};
+use crate::generations::{Generations, LEAST, MOST, place, refs};
 use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
+use crate::memory::by_generation::{check, list, unlist};
 use crate::memory::{ANON, FILE, Memory, Setting, SwapTo};
 use crate::page::{Pages, bit};
 use crate::shrink::End;
@@ -76,14 +79,14 @@ impl Plain {
 }
 
 fn same(memory: &Memory, plain: &Plain, what: &str) {
-    assert_eq!(super::check(memory), Ok(()), "{what}");
+    assert_eq!(check(memory), Ok(()), "{what}");
     assert_eq!((memory.generations.max, memory.generations.min), (plain.max, plain.min), "{what}");
     for kind in [ANON, FILE] {
         for generation in plain.min[kind]..=plain.max {
             let wanted = plain.lists.get(&(kind, generation)).cloned().unwrap_or_default();
             let mut found = Vec::new();
             let mut pages = memory.pages.clone();
-            let mut list = memory.lists[kind][super::place(generation)];
+            let mut list = memory.lists[kind][place(generation)];
             while let Some(id) = list.pop(&mut pages) {
                 found.push(id);
             }
@@ -187,7 +190,7 @@ fn before_6_14_files_do_not_run_ahead_of_anonymous_memory() {
 
 #[test]
 fn a_page_goes_where_its_bits_say() {
-    let generations = super::Generations { max: 9, min: [6, 6], ..super::Generations::default() };
+    let generations = Generations { max: 9, min: [6, 6], ..Generations::default() };
     let first = |flags, written| generations.home(Mglru::First, flags, written);
     assert_eq!(first(bit::ACTIVE, false), 9);
     // Anonymous memory that was not faulted in, and what is written.
@@ -219,11 +222,11 @@ fn pages_that_were_read_too_often_are_kept_and_others_go() {
 /// A file of two tables, all of it in RAM and mapped.
 fn mapped(mglru: Mglru) -> Memory {
     let mut memory = memory(mglru);
-    memory.regions = vec![Extent { first: 0, pages: 2 * walk::TABLE, memory: Kind::File, mapped: true }];
+    memory.regions = vec![Extent { first: 0, pages: 2 * TABLE, memory: Kind::File, mapped: true }];
     memory.pages = Pages::default();
-    (0..2 * walk::TABLE).for_each(|_| memory.pages.add(bit::FILE | bit::RESIDENT | bit::MAPPED, 4096));
-    memory.generations.walk = walk::Walk::new(2);
-    (0..2 * walk::TABLE).for_each(|id| list(&mut memory, id, mglru, true));
+    (0..2 * TABLE).for_each(|_| memory.pages.add(bit::FILE | bit::RESIDENT | bit::MAPPED, 4096));
+    memory.generations.walk = Tables::new(2);
+    (0..2 * TABLE).for_each(|id| list(&mut memory, id, mglru, true));
     memory
 }
 
@@ -232,7 +235,7 @@ fn touch(memory: &mut Memory, ids: std::ops::Range<u32>) {
 }
 
 fn young(memory: &Memory) -> Vec<u32> {
-    (0..2 * walk::TABLE).filter(|id| memory.pages.is(*id, bit::YOUNG)).collect()
+    (0..2 * TABLE).filter(|id| memory.pages.is(*id, bit::YOUNG)).collect()
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn a_walk_reads_the_tables_of_which_an_eighth_was_in_use() {
     touch(&mut memory, 600..601);
     aging::age(&mut memory, Mglru::Mended, 60);
     assert_eq!(young(&memory), [600]);
-    assert_eq!(super::check(&memory), Ok(()));
+    assert_eq!(check(&memory), Ok(()));
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
     // Without a walk in this pass they go by the batch of pages that become active.
     assert_eq!(memory.generations.sizes[FILE].iter().sum::<u64>(), 2 * 512 - 1);
     memory.drain();
-    let youngest = super::place(memory.generations.max);
+    let youngest = place(memory.generations.max);
     assert_eq!(memory.generations.sizes[FILE][youngest], 7);
     touch(&mut memory, 1000..1001);
     touch(&mut memory, 10..11);

@@ -6,45 +6,20 @@
 //!
 //! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use.
 
-use super::{aging, place, refs, said};
+use super::aging;
+use crate::generations::tables::TABLE;
+use crate::generations::{place, refs, said};
 use crate::kernel::Mglru;
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::bit;
 
-/// Entries of a table.
-pub const TABLE: u32 = 512;
 /// Entries that are looked at around one (`MIN_LRU_BATCH`).
 const AROUND: u32 = 64;
 /// One entry of so many has to be in use (`suitable_to_scan`): those of a cache line.
 const OF: u32 = 8;
 /// Reading a table takes as long as so many pages in the hands of reclaim: assumed.
 const COST: u64 = 16;
-
-/// What is known of tables.
-#[derive(Debug, Clone, Default)]
-pub struct Walk {
-    /// The filters: that of this generation, and that of the next.
-    worth: [Vec<bool>; 2],
-    /// A first walk reads all.
-    has_begun: bool,
-    /// This pass has read tables: from then on it moves pages by itself.
-    pub is_open: bool,
-}
-
-impl Walk {
-    /// Of so many tables.
-    #[must_use]
-    pub fn new(tables: usize) -> Walk {
-        Walk { worth: [vec![true; tables], vec![true; tables]], ..Walk::default() }
-    }
-}
-
-/// Tables of these regions.
-#[must_use]
-pub fn tables_of(regions: &[Extent]) -> usize {
-    regions.iter().map(|region| region.pages.div_ceil(TABLE) as usize).sum()
-}
 
 /// May this region go?
 fn counts(region: Extent, swappiness: u64) -> bool {

@@ -5,7 +5,7 @@
 //!
 //! A shadow holds the oldest generation of its time, how often the page was read, and whether it was of the working set.
 
-use super::{MOST, refs};
+use crate::generations::{MOST, refs};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
 use crate::page::bit;

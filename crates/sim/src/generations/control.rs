@@ -7,7 +7,7 @@
 //! A page's tier is the logarithm of how often it was read: 0 for a page that was read once or is used through page tables only, up to 3.
 
 use crate::kernel::Mglru;
-use crate::memory::{ANON, FILE};
+use crate::setting::{ANON, FILE};
 
 /// Tiers (`MAX_NR_TIERS`).
 pub const TIERS: usize = 4;

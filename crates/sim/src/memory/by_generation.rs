@@ -1,0 +1,84 @@
+//! Pages on lists by generation: where one goes, and how it leaves.
+//!
+//! Stands for `lru_gen_add_folio`, `lru_gen_del_folio` and `lru_gen_update_size` (include/linux/mm_inline.h); read in 6.12 and 6.18. Left out: zones.
+
+use super::Memory;
+use crate::generations::{LEAST, MOST, place, said};
+use crate::kernel::Mglru;
+use crate::page::bit;
+use crate::setting::{ANON, FILE};
+
+/// A page comes to the head of its generation's list, or to the tail if it was `written`.
+pub fn list(memory: &mut Memory, id: u32, mglru: Mglru, written: bool) {
+    let flags = memory.pages.flags[id as usize];
+    let generation = memory.generations.home(mglru, flags, written);
+    let (kind, at) = (memory.pages.kind(id), place(generation));
+    memory.pages.clear(id, bit::ACTIVE);
+    say(memory, id, at);
+    memory.generations.sizes[kind][at] += 1;
+    put(memory, id, at, written);
+}
+
+/// A page leaves the lists.
+pub fn unlist(memory: &mut Memory, id: u32) {
+    let (kind, at) = (memory.pages.kind(id), said(memory.pages.flags[id as usize]));
+    memory.generations.sizes[kind][at] -= 1;
+    take(memory, id);
+}
+
+/// A page goes from the list it is on to another's head, or its tail.
+pub fn move_to(memory: &mut Memory, id: u32, at: usize, last: bool) {
+    take(memory, id);
+    put(memory, id, at, last);
+}
+
+/// A page is of another generation now (`lru_gen_update_size`); it stays where it is.
+pub fn change(memory: &mut Memory, id: u32, to: usize) {
+    let (kind, from) = (memory.pages.kind(id), said(memory.pages.flags[id as usize]));
+    let sizes = &mut memory.generations.sizes[kind];
+    sizes[from] -= 1;
+    sizes[to] += 1;
+    say(memory, id, to);
+}
+
+fn say(memory: &mut Memory, id: u32, at: usize) {
+    let flags = &mut memory.pages.flags[id as usize];
+    *flags = *flags & !bit::GENERATIONS | u32::try_from(at).unwrap_or(0) << bit::GENERATION;
+}
+
+fn put(memory: &mut Memory, id: u32, at: usize, last: bool) {
+    let list = &mut memory.lists[memory.pages.kind(id)][at];
+    if last {
+        list.push_last(&mut memory.pages, id);
+    } else {
+        list.push(&mut memory.pages, id);
+    }
+    memory.pages.on[id as usize] = u8::try_from(at).unwrap_or(0);
+}
+
+fn take(memory: &mut Memory, id: u32) {
+    let at = usize::from(memory.pages.on[id as usize]);
+    memory.lists[memory.pages.kind(id)][at].remove(&mut memory.pages, id);
+}
+
+/// Generations are in order, and their sizes are those of the pages on the lists.
+///
+/// # Errors
+/// What is not.
+pub fn check(memory: &Memory) -> Result<(), String> {
+    let generations = &memory.generations;
+    for kind in [ANON, FILE] {
+        let count = generations.count(kind);
+        if !(LEAST..=MOST).contains(&count) {
+            return Err(format!("{count} generations of kind {kind}"));
+        }
+        let listed: u64 = memory.lists[kind].iter().map(|list| list.len).sum();
+        if generations.sizes[kind].iter().sum::<u64>() != listed {
+            return Err(format!("{:?} pages by generation, {listed} on lists", generations.sizes[kind]));
+        }
+    }
+    let mut by = [[0; MOST as usize]; 2];
+    let listed = memory.pages.flags.iter().filter(|flags| **flags & bit::LISTED != 0);
+    listed.for_each(|flags| by[usize::from(flags & bit::FILE != 0)][said(*flags)] += 1);
+    if by == generations.sizes { Ok(()) } else { Err(format!("{by:?} pages by their bits, {:?}", generations.sizes)) }
+}
