@@ -1,4 +1,4 @@
-"""The series of bench/accuracy: each a load with its limit, under several settings. Data, not code.
+"""The series of bench/accuracy: each a load with its limit, under several settings; and those that are run in guests. Data, not code.
 
 `seen` are settings that were looked at while the simulator was written or a constant of it found; they do not count.
 """
@@ -24,4 +24,21 @@ SERIES = {
     "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "8MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "31"},
     "code-plus-data, random": {"experiment": "code-plus-data", "unit": "8MiB", "rounds": "4", "fill": "random", "arms": SETTINGS, "seed": "31"},
     "code-plus-data, shared": {"experiment": "code-plus-data", "unit": "8MiB", "rounds": "4", "arms": SETTINGS, "shared": "true", "seed": "31"},
+}
+
+# In guests under software emulation (bench/guests.py): a kernel of vm/matrix and its page lists. Smaller loads, since a guest is 20 times slower; a clock that ends none
+# of them, since its seconds are those of no machine.
+GUESTS = ("6.1 classic", "6.12 classic", "7.3 classic", "6.1 mglru", "6.12 mglru", "7.3 mglru")
+GUEST_SETTINGS = "no-swap,swap:1,swap:60,swap:180,zram:lz4:60"
+GUEST_SWAPPED = "swap:1,swap:60,swap:180,zram:lz4:60"
+GUEST_CLOCK = {"timeout": "10min"}
+
+GUEST_SERIES = {
+    "server": {"load": "server", "size": "24MiB", "rounds": "3", "arms": GUEST_SETTINGS, **GUEST_CLOCK},
+    "zipf-mmap": {"load": "zipf-mmap", "size": "24MiB", "rounds": "3", "arms": "no-swap", **GUEST_CLOCK},
+    "code-plus-data, random": {"experiment": "code-plus-data", "unit": "2MiB", "rounds": "3", "fill": "random", "arms": GUEST_SETTINGS, "seed": "31", **GUEST_CLOCK},
+    "heap": {"load": "heap", "size": "24MiB", "rounds": "3", "arms": GUEST_SWAPPED, **GUEST_CLOCK},
+    "phases": {"load": "phases", "size": "24MiB", "rounds": "3", "arms": GUEST_SETTINGS, **GUEST_CLOCK},
+    "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "2MiB", "rounds": "3", "fill": "zeros", "arms": GUEST_SETTINGS, "seed": "31", **GUEST_CLOCK},
+    "zipf-read": {"load": "zipf-read", "size": "24MiB", "rounds": "3", "arms": "no-swap", **GUEST_CLOCK},
 }

@@ -1,35 +1,77 @@
 """The ledger of bench/accuracy as a page: pure functions of its record.
 
 A cell is a setting of a series. A figure counts where the kernel had at least 50 of it in a round; below, an error in percent says nothing. Its error is that of the middle
-predicted against the middle measured; it is held where that lies in the interval predicted.
+predicted against the middle measured; it is held where that lies in the interval predicted. Beside the simulator stand a list of pages that are touched longest ago, two
+lists, and "nothing changes": what was measured with swap:60 on the same kernel, taken for every other setting. Of guests no time is looked at.
 """
 
 import statistics
 
+from causes import CAUSES
+
 FIGURES = {"major": "major faults", "swap_in": "swap-ins", "refault_file": "file pages back"}
+RIVALS = {"one_list": "one list", "two_lists": "two lists", "unchanged": "nothing changes"}
 LEAST = 50
+ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
+
+
+def unpredicted(runs):
+    """Settings as `predict` gives them, of runs that it has no prediction for."""
+    out = []
+    for name in dict.fromkeys(run["setting"] for run in runs):
+        known = [run for run in runs if run["setting"] == name and end_of(run) in ENDS and run["swap_in"] is not None and run["refault_file"] is not None]
+        ends = [ENDS[end_of(run)] for run in known]
+        figures = {"verdict": max(ends, key=ends.count, default=None)}
+        for figure, count in (("round", lambda run: run["seconds"]), ("major", lambda run: run["major"]), ("swap_in", lambda run: run["swap_in"] + (run["swap_in_zero"] or 0)),
+                              ("refault_file", lambda run: run["refault_file"])):
+            values = [count(run) / run["rounds"] for run in known if run["rounds"] > 0]
+            figures[figure] = {"median": statistics.median(values), "low": min(values), "high": max(values)} if values else None
+        out.append({"name": name, "foretold": None, "measured": figures if known else None, "runs": len(known)})
+    return out
+
+
+def end_of(run):
+    verdict = run["verdict"]
+    return verdict if isinstance(verdict, str) else next(iter(verdict))
+
+
+def place_of(entry):
+    machine = entry["machine"]
+    return f"{machine['kernel']}, {machine.get('lru') or 'classic'}, cgroup v{machine['cgroup_version']}" + (", guest" if "guest" in entry else "")
 
 
 def cells(series):
-    """Each setting with what was predicted and measured."""
+    """Each setting with what was predicted and measured, and what others say."""
     for entry in series:
-        seen = entry["series"].get("seen", "").split(",")
-        for setting in entry["predicted"]["settings"]:
-            name = setting["name"]
-            yield {"series": entry["name"], "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"], "measured": setting["measured"], "runs": setting["runs"]}
+        seen, settings = entry["series"].get("seen", "").split(","), entry["predicted"]["settings"]
+        base = next((setting for setting in settings if setting["name"].startswith("swap:60")), settings[0] if settings else None)
+        for setting in settings:
+            name, simpler = setting["name"], setting.get("simpler") or {}
+            yield {"series": entry["name"], "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
+                   "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
+                   "unchanged": {figure: ((base["measured"] or {}).get(figure) or {}).get("median") for figure in FIGURES} if setting is not base else None}
+
+
+def measured(cell, figure):
+    """The middle, or None where there is too little of it."""
+    found = (cell["measured"] or {}).get(figure)
+    return found and found["median"] >= LEAST and found["median"] or None
 
 
 def pair(cell, figure):
     """Predicted and measured, or None where there is too little of it."""
-    both = [(cell[which] or {}).get(figure) for which in ("predicted", "measured")]
-    if None in both or both[1]["median"] < LEAST:
-        return None
-    return both
+    predicted = (cell["predicted"] or {}).get(figure)
+    return (predicted, cell["measured"][figure]) if predicted and measured(cell, figure) else None
 
 
 def error(cell, figure):
     both = pair(cell, figure)
     return both and both[0]["median"] / both[1]["median"] - 1
+
+
+def error_of(cell, rival, figure):
+    said, truth = (cell[rival] or {}).get(figure), measured(cell, figure)
+    return None if said is None or truth is None else said / truth - 1
 
 
 def held(cell, figure):
@@ -42,9 +84,9 @@ def ninetieth(values):
 
 
 def tau(cells_of):
-    """Kendall's rank correlation of the times of rounds, over settings that came to an end; None of fewer than three."""
+    """Kendall's rank correlation of the times of rounds, over settings that came to an end; None of fewer than three, and in a guest."""
     both = [(cell["predicted"]["round"]["median"], cell["measured"]["round"]["median"]) for cell in cells_of
-            if cell["predicted"] and cell["measured"] and cell["predicted"].get("round") and cell["measured"].get("round")]
+            if not cell["guest"] and cell["predicted"] and cell["measured"] and cell["predicted"].get("round") and cell["measured"].get("round")]
     if len(both) < 3:
         return None
     pairs = [(a, b) for at, a in enumerate(both) for b in both[at + 1:]]
@@ -61,22 +103,44 @@ def lines_of(counted):
             yield name, len(errors), statistics.median(errors), ninetieth(errors), kept
 
 
+def counting(series):
+    """What counts: predicted and measured, and not seen before."""
+    return [cell for cell in cells(series) if not cell["seen"] and cell["measured"] and cell["predicted"]]
+
+
+def left_out(series):
+    """Measured and not predicted, each place with its settings."""
+    out = {}
+    for cell in cells(series):
+        if cell["measured"] and not cell["predicted"]:
+            out.setdefault(cell["place"], []).append(cell)
+    return out
+
+
 def summary(series):
-    counted = [cell for cell in cells(series) if not cell["seen"] and cell["measured"] and cell["predicted"]]
+    counted = counting(series)
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
     out = [f"{len(counted)} cells count; {right} end as predicted"]
     out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
     taus = [value for value in (tau([c for c in counted if c["series"] == name]) for name in dict.fromkeys(c["series"] for c in counted)) if value is not None]
     if taus:
         out.append(f"ranking of settings by time: Kendall's tau {statistics.median(taus):.2f} in the middle, {min(taus):.2f} at least, of {len(taus)} series")
+    missing = left_out(series)
+    if missing:
+        out.append(f"not predicted: {sum(map(len, missing.values()))} cells that were measured ({'; '.join(f'{place}: {len(all_of)}' for place, all_of in missing.items())})")
     return "\n".join(out)
 
 
+def count(number):
+    return "-" if number is None else f"{number:,.0f}"
+
+
 def range_of(value):
-    if value is None:
-        return "-"
-    whole = lambda number: f"{number:,.0f}"
-    return f"{whole(value['median'])} ({whole(value['low'])} to {whole(value['high'])})"
+    return "-" if value is None else f"{count(value['median'])} ({count(value['low'])} to {count(value['high'])})"
+
+
+def percent(value):
+    return "" if value is None else f"{value:+.0%}"
 
 
 def worst(counted, most=5):
@@ -84,25 +148,58 @@ def worst(counted, most=5):
     return sorted(all_of, key=lambda row: -row[0])[:most]
 
 
+def against_rivals(counted):
+    """Median errors of the simulator and of simpler models, over the figures for which all of them say something."""
+    yield from ("| figure | cells | `predict` | " + " | ".join(RIVALS.values()) + " |", "|---|---" + "|---" * (1 + len(RIVALS)) + "|")
+    for figure, name in FIGURES.items():
+        rows = [[error(cell, figure), *(error_of(cell, rival, figure) for rival in RIVALS)] for cell in counted]
+        rows = [[abs(value) for value in row] for row in rows if None not in row]
+        if rows:
+            yield f"| {name} | {len(rows)} | " + " | ".join(f"{statistics.median(column):.1%}" for column in zip(*rows)) + " |"
+
+
+def by_place(series):
+    """One line a kernel with its page lists."""
+    yield from ("| kernel | measured | predicted | " + " | ".join(FIGURES.values()) + " |", "|---|---|---" + "|---" * len(FIGURES) + "|")
+    for place in dict.fromkeys(map(place_of, series)):
+        here = [entry for entry in series if place_of(entry) == place]
+        counted, all_of = counting(here), [cell for cell in cells(here) if cell["measured"]]
+        of = {name: f"{middle:.1%}, {high:.1%}; {kept} of {n}" for name, n, middle, high, kept in lines_of(counted)}
+        yield f"| {place} | {len(all_of)} | {len(counted)} | " + " | ".join(of.get(name, "") for name in FIGURES.values()) + " |"
+
+
+def section(entry):
+    """The cells of a series, a line for each figure that was measured."""
+    own = list(cells([entry]))
+    asked = ", ".join(f"{key} {value}" for key, value in entry["series"].items() if key not in ("arms", "seen"))
+    yield from ("", f"## {entry['name']}", "", f"{asked}; {max((cell['runs'] for cell in own), default=0)} runs of each setting; {place_of(entry)}.", "")
+    yield from (note + "\n" for note in entry["predicted"]["notes"] if note.startswith("not predicted"))
+    yield from ("| setting | figure | measured | predicted | error | " + " | ".join(RIVALS.values()) + " |", "|---|---|---|---|---" + "|---" * len(RIVALS) + "|")
+    for cell in own:
+        ends = ["not predicted" if which == "predicted" and not cell[which] else (cell[which] or {}).get("verdict", "-") for which in ("measured", "predicted")]
+        yield f"| {cell['setting']}{' (seen)' if cell['seen'] else ''} | ends | {' | '.join(ends)} | | | | |"
+        for figure, name in FIGURES.items():
+            if measured(cell, figure) or ((cell["predicted"] or {}).get(figure) or {"median": 0})["median"] >= LEAST:
+                wrong = error(cell, figure)
+                text = percent(wrong) + ("" if wrong is None or held(cell, figure) else ", outside")
+                row = [range_of((cell["measured"] or {}).get(figure)), range_of((cell["predicted"] or {}).get(figure)), text]
+                rivals = [percent(error_of(cell, rival, figure)) for rival in RIVALS]
+                yield f"| | {name} | " + " | ".join([*row, *rivals]) + " |"
+
+
 def page(series):
-    counted = [cell for cell in cells(series) if not cell["seen"] and cell["measured"] and cell["predicted"]]
-    machines = sorted({f"Linux {entry['machine']['kernel']}, {entry['machine']['cpus']} CPUs, control groups of version {entry['machine']['cgroup_version']}" for entry in series})
+    counted = counting(series)
+    machines = dict.fromkeys(f"Linux {entry['machine']['kernel']}, {entry['machine'].get('lru') or 'classic'} page lists, {entry['machine']['cpus']} CPUs, control groups of version "
+                             f"{entry['machine']['cgroup_version']}" + (", a guest on an emulated processor" if "guest" in entry else "") for entry in series)
     out = ["# How right `ramline predict` is", "", "Made by `bench/accuracy` from bench/runs/accuracy.json; not written by hand. Each cell is a load under a setting, run in the lab and predicted from what the run was",
            "asked for. A figure counts where the kernel had at least 50 of it in a round. Measured: median and range of the runs; predicted: middle and interval.", "",
-           *[f"- {machine}" for machine in machines], "", "## In short", "", *[f"- {line}" for line in summary(series).splitlines()], "", "## The five worst", "",
-           "| load | setting | figure | error |", "|---|---|---|---|"]
-    out += [f"| {cell['series']} | {cell['setting']} | {name} | {error_of:.0%} |" for error_of, cell, name in worst(counted)]
+           *[f"- {machine}" for machine in machines], "", "## In short", "", *[f"- {line}" for line in summary(series).splitlines()], "",
+           "By kernel: median error and 90th of 100, and how many were held.", "", *by_place(series), "",
+           "Beside simpler models, median errors of the same cells: one list (what was touched longest ago goes), two lists, and the assumption that nothing changes: what swap:60",
+           "brought on the same kernel, taken for the other settings.", "", *against_rivals(counted), "", "## The five worst", "", "| load | setting | figure | error |", "|---|---|---|---|"]
+    out += [f"| {cell['series']} | {cell['setting']} | {name} | {error_of_cell:.0%} |" for error_of_cell, cell, name in worst(counted)]
+    for _, cell, name in worst(counted):
+        out += ["", f"**{cell['series']}, {cell['setting']}, {name}.** {CAUSES.get((cell['series'], cell['setting'], name), 'Not known.')}"]
     for entry in series:
-        series_of = [cell for cell in cells(series) if cell["series"] == entry["name"]]
-        asked = ", ".join(f"{key} {value}" for key, value in entry["series"].items() if key not in ("arms", "seen"))
-        out += ["", f"## {entry['name']}", "", f"{asked}; {max((cell['runs'] for cell in series_of), default=0)} runs of each setting.", "",
-                "| setting | ends: predicted, measured | " + " | ".join(f"{name} predicted | measured | error" for name in FIGURES.values()) + " |", "|---|---" + "|---|---|---" * len(FIGURES) + "|"]
-        for cell in series_of:
-            ends = ", ".join((cell[which] or {}).get("verdict", "-") for which in ("predicted", "measured"))
-            row = [cell["setting"] + (" (seen)" if cell["seen"] else ""), ends]
-            for figure in FIGURES:
-                wrong = error(cell, figure)
-                text = "" if wrong is None else f"{wrong:+.0%}" + ("" if held(cell, figure) else ", outside")
-                row += [range_of((cell["predicted"] or {}).get(figure)), range_of((cell["measured"] or {}).get(figure)), text]
-            out.append("| " + " | ".join(row) + " |")
+        out += section(entry)
     return "\n".join(out) + "\n"
