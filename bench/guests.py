@@ -41,7 +41,7 @@ def boot(place, series, binary, budget, out):
     script += "".join(ONE % {"budget": budget, "number": n, "name": name, "words": " ".join(map(str, words))} for n, (name, words) in enumerate(series))
     path = out / "script.sh"
     path.write_text(script)
-    words = [TOP / "vm/bare", kernel, "--bin", binary, "--tool", "mke2fs", "--script", path, "--disk", "1G", "--mem", "512M", "--icount", "0", "--timeout", budget + 300, "--out", out]
+    words = [TOP / "vm/bare", kernel, "--bin", binary, "--tool", "mke2fs", "--script", path, "--disk", "1G", "--mem", "512M", "--icount", "0", "--timeout", budget + 900, "--out", out]
     done = subprocess.run([str(word) for word in words], check=False)
     if done.returncode:
         print(f"{place}: the guest ended with status {done.returncode}", file=sys.stderr)

@@ -172,7 +172,7 @@ def section(entry):
     """The cells of a series, a line for each figure that was measured."""
     own = list(cells([entry]))
     asked = ", ".join(f"{key} {value}" for key, value in entry["series"].items() if key not in ("arms", "seen"))
-    yield from ("", f"## {entry['name']}", "", f"{asked}; {max((cell['runs'] for cell in own), default=0)} runs of each setting; {place_of(entry)}.", "")
+    yield from ("", f"## {entry['name']}", "", f"{asked}; runs of each setting: {max((cell['runs'] for cell in own), default=0)}; {place_of(entry)}.", "")
     yield from (note + "\n" for note in entry["predicted"]["notes"] if note.startswith("not predicted"))
     yield from ("| setting | figure | measured | predicted | error | " + " | ".join(RIVALS.values()) + " |", "|---|---|---|---|---" + "|---" * len(RIVALS) + "|")
     for cell in own:
