@@ -102,8 +102,25 @@ ZRAM_FIRST = [("/dev/zram0", 100), ("/dev/vdb1", None)]
 DISK_ALONE = [("/dev/vdb1", None)]
 
 
+def cut_twice(machine):
+    """zram by ramline's own unit: a power cut in the apply, finished; a power cut in the undo, undone: all as before, within three boots."""
+    disk = Disk(machine, "cut-twice")
+    disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
+    # What this boot delivers stays on its disk when the power goes, and comes home with the next.
+    disk.boot("found finish now keep cut_undo", cut=True, CUT=9)
+    third = disk.boot("status undo undone")
+    state(third, "found", 1, "half_applied", True)
+    went(third, "finish")
+    state(third, "now-status", 1, "in_force")
+    in_force(third, "now", ZRAM_FIRST)
+    state(third, "status", 1, "half_undone", True)
+    went(third, "undo")
+    same("after the undo all is as before", third.text("before.listing"), third.text("undone.listing"))
+    disk.gone()
+
+
 def cut_and_reboot(machine):
-    """zram by ramline's own unit: a power cut in the apply, finished; a reboot; a power cut in the undo, undone; a reboot."""
+    """As `cut_twice`, with a reboot behind what was finished and another behind what was undone."""
     disk = Disk(machine, "cut")
     disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
     second = disk.boot("status finish now")

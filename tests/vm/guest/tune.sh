@@ -152,6 +152,8 @@ apply() {
     done
 }
 status() { step status ramline tune status --json; }
+# The same, where a later boot asks again.
+found() { step found ramline tune status --json; }
 finish() { step finish ramline tune finish; }
 undo() { step undo ramline tune undo 1 --yes; }
 
