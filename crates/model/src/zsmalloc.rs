@@ -108,16 +108,22 @@ impl Zsmalloc {
         CHAINS.into_iter().find(|chain| Zsmalloc::new(page, *chain).huge_from == huge_from)
     }
 
-    /// Bytes that one page of this compressed length takes in a large pool; none for a page of one repeated word (length 0).
+    /// Where a page of this compressed length goes, a page stored as it is too; nowhere if it is one repeated word (length 0).
     #[must_use]
-    pub fn bytes_of(&self, length: u64) -> u64 {
+    pub fn class_of(&self, length: u64) -> Option<Class> {
         if length == 0 {
-            return 0;
+            return None;
         }
         let step = Lengths::step(self.page);
         let object = LEAST_OBJECT + (length + HANDLE).saturating_sub(LEAST_OBJECT).div_ceil(step) * step;
         let class = (length < self.huge_from).then(|| self.class(object)).flatten();
-        class.map_or(self.page, |class| (class.pages * self.page).div_ceil(class.objects))
+        Some(class.unwrap_or(Class { size: self.page, pages: 1, objects: 1 }))
+    }
+
+    /// Bytes that one page of this compressed length takes in a large pool.
+    #[must_use]
+    pub fn bytes_of(&self, length: u64) -> u64 {
+        self.class_of(length).map_or(0, |class| (class.pages * self.page).div_ceil(class.objects))
     }
 
     /// What pages of these lengths take.

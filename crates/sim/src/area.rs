@@ -1,13 +1,12 @@
-//! A swap area: who has which slot, what a zram takes for it, which pages are on their way to a disk.
+//! A swap area: who has which slot, and which pages are on their way to a disk.
 //!
-//! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), and for zram's pool; read in 6.18. Left out: several areas, clusters of
-//! 512 slots that each processor fills by itself, zram's limit.
+//! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c); read in 6.18. Left out: several areas, clusters of 512 slots that each
+//! processor fills by itself, zram's limit.
 
 use std::collections::VecDeque;
 
-use ramline_model::zsmalloc::Zsmalloc;
-
 use crate::page::{NONE, Pages, bit};
+use crate::pool::Pool;
 use crate::setting::{Setting, SwapTo};
 
 /// The area of a group.
@@ -16,24 +15,19 @@ pub struct Area {
     owners: Vec<u32>,
     used: u32,
     next: u32,
-    /// Bytes of a zram's pool.
-    pub pool: u64,
-    is_zram: bool,
+    /// Of a zram.
+    pub pool: Option<Pool>,
     /// Pages on their way to the disk, by the time they are there.
     writes: VecDeque<(u64, u32)>,
-    /// What a page of each compressed length takes in the pool.
-    classes: Vec<u64>,
 }
 
 impl Area {
     /// Nothing in it yet.
     #[must_use]
     pub fn new(setting: &Setting) -> Area {
-        let zs = Zsmalloc::new(4096, setting.kernel.zspage);
-        let is_zram = setting.swap == SwapTo::Zram;
-        let classes = if is_zram { (0..=4096).map(|length| zs.bytes_of(length)).collect() } else { Vec::new() };
+        let pool = (setting.swap == SwapTo::Zram).then(|| Pool::new(setting.kernel.zspage));
         let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
-        Area { owners: vec![NONE; slots], used: 0, next: 0, pool: 0, is_zram, writes: VecDeque::new(), classes }
+        Area { owners: vec![NONE; slots], used: 0, next: 0, pool, writes: VecDeque::new() }
     }
 
     /// A slot is free.
@@ -89,18 +83,16 @@ impl Area {
         if slot != NONE {
             self.owners[slot as usize] = NONE;
             self.used -= 1;
-            self.pool -= self.bytes(pages.lengths[id as usize]);
+            if let Some(pool) = &mut self.pool {
+                pool.free(id);
+            }
         }
     }
 
-    /// What a page of this compressed length takes in the pool; nothing on a disk.
-    fn bytes(&self, length: u16) -> u64 {
-        if self.is_zram { self.classes.get(usize::from(length)).copied().unwrap_or(4096) } else { 0 }
-    }
-
-    /// A zram keeps a page.
-    pub fn keep(&mut self, length: u16) {
-        self.pool += self.bytes(length);
+    /// Pages of memory that a zram takes.
+    #[must_use]
+    pub fn in_memory(&self) -> u64 {
+        self.pool.as_ref().map_or(0, |pool| pool.bytes() / 4096)
     }
 
     /// A page is on its way to the disk, where it is at that time.
@@ -138,6 +130,6 @@ impl Area {
         if slots != of_pages || slots != self.used as usize || wrong {
             return Err(format!("{slots} slots of {of_pages} pages, {} counted", self.used));
         }
-        Ok(())
+        self.pool.as_ref().map_or(Ok(()), Pool::check)
     }
 }

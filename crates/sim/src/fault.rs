@@ -45,7 +45,10 @@ pub fn miss(memory: &mut Memory, touch: u32) {
 fn file(memory: &mut Memory, extent: Extent, id: u32) {
     let region = memory.pages.region(id);
     let most = memory.setting.read_ahead;
-    if memory.pages.is(id, bit::RESIDENT) {
+    let was_there = memory.pages.is(id, bit::RESIDENT);
+    // What is in RAM around it is mapped first, and again when what is missing was read: the fault is tried a second time.
+    map_around(memory, extent, id, was_there);
+    if was_there {
         memory.counts.minor += 1;
         memory.clock += memory.steps.minor;
         if memory.pages.is(id, bit::READ_AHEAD) {
@@ -55,9 +58,7 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
             memory.pages.set(id, bit::HELD);
             read_ahead::reached(memory, region, id, most);
             memory.pages.clear(id, bit::HELD);
-            map(memory, id);
-        } else {
-            map_around(memory, extent, id, true);
+            map_around(memory, extent, id, false);
         }
         return;
     }
@@ -86,7 +87,7 @@ pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool)
     for one in block..end {
         let flags = memory.pages.flags[one as usize];
         // A page in the swap cache is not among those of its file.
-        if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && (one == id || flags & bit::READ_AHEAD == 0) {
+        if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && flags & bit::READ_AHEAD == 0 {
             map(memory, one);
             let counts = match memory.setting.kernel.hits {
                 Hits::All => true,

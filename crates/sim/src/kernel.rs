@@ -105,6 +105,8 @@ pub struct Kernel {
     pub drains_clusters: bool,
     /// A window of read-ahead that would be passed at once is read with the next, and a read behind the last window begins the next.
     pub joins_windows: bool,
+    /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
+    pub sums_up: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
 }
@@ -122,6 +124,7 @@ const L6_18: Kernel = Kernel {
     second_walk: true,
     drains_clusters: true,
     joins_windows: false,
+    sums_up: false,
     zspage: 8,
 };
 
@@ -139,6 +142,7 @@ pub const PRESETS: [Kernel; 4] = [
         batch: 15,
         second_walk: false,
         joins_windows: true,
+        sums_up: true,
         zspage: 4,
         ..L6_12
     },

@@ -45,6 +45,7 @@ pub mod load;
 pub mod memory;
 mod mglru;
 mod page;
+mod pool;
 mod read;
 mod read_ahead;
 mod reclaim;

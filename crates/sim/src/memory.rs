@@ -97,7 +97,7 @@ impl Memory {
             no_fs: false,
             in_fault: false,
             killed: false,
-            looks: Looks::new(setting.stale, &chance),
+            looks: Looks::new(setting.stale.filter(|_| !setting.kernel.sums_up), &chance),
             jitter: chance.jitter,
             random: SplitMix64::new(chance.seed),
             setting,
@@ -187,14 +187,14 @@ impl Memory {
     /// Room below the limit; what a pool takes is not there.
     #[must_use]
     pub fn margin(&self) -> u64 {
-        let limit = self.setting.limit.saturating_sub(self.area.pool / 4096);
+        let limit = self.setting.limit.saturating_sub(self.area.in_memory());
         limit.saturating_sub(self.charged)
     }
 
     /// More is charged than may be, as when the pool grew.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.charged + self.area.pool / 4096 > self.setting.limit
+        self.charged + self.area.in_memory() > self.setting.limit
     }
 
     /// Waits for a device that moves `n` pages.

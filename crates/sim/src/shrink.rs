@@ -4,7 +4,7 @@
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
 use crate::kernel::Group;
-use crate::memory::{FILE, Memory, SwapTo};
+use crate::memory::{FILE, Memory};
 use crate::page::bit;
 use crate::refault;
 
@@ -140,8 +140,8 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
         if length == 0 && memory.setting.kernel.zero_map {
             // It is only noted.
             memory.clock += memory.steps.scan;
-        } else if memory.setting.swap == SwapTo::Zram {
-            memory.area.keep(length);
+        } else if let Some(pool) = &mut memory.area.pool {
+            pool.keep(id, length);
             memory.clock += memory.steps.compress;
         } else {
             // It is on its way for a while.

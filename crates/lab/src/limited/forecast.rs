@@ -65,7 +65,7 @@ pub fn forecast(
     let large = || {
         LabError::usage("a load of more than 2 TiB is not simulated yet".to_owned(), format!("ramline predict {name}"))
     };
-    let touches = Compact::of(load).ok_or_else(large)?;
+    let touches = Compact::of(load).ok_or_else(large)?.with_program();
     for (done, batch) in arms.chunks(threads()).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
