@@ -8,6 +8,7 @@ lists, and "nothing changes": what was measured with swap:60 on the same kernel,
 import statistics
 
 from causes import CAUSES
+from cells import GUEST_SERIES, SERIES
 
 FIGURES = {"major": "major faults", "swap_in": "swap-ins", "refault_file": "file pages back"}
 RIVALS = {"one_list": "one list", "two_lists": "two lists", "unchanged": "nothing changes"}
@@ -40,10 +41,17 @@ def place_of(entry):
     return f"{machine['kernel']}, {machine.get('lru') or 'classic'}, cgroup v{machine['cgroup_version']}" + (", guest" if "guest" in entry else "")
 
 
+def seen_of(entry):
+    """Settings that were looked at before, by bench/cells.py."""
+    name = entry["name"]
+    known = GUEST_SERIES.get(name.rsplit(", ", 1)[0]) if "guest" in entry else SERIES.get(name)
+    return (known or {}).get("seen", "").split(",")
+
+
 def cells(series):
     """Each setting with what was predicted and measured, and what others say."""
     for entry in series:
-        seen, settings = entry["series"].get("seen", "").split(","), entry["predicted"]["settings"]
+        seen, settings = seen_of(entry), entry["predicted"]["settings"]
         base = next((setting for setting in settings if setting["name"].startswith("swap:60")), settings[0] if settings else None)
         for setting in settings:
             name, simpler = setting["name"], setting.get("simpler") or {}
