@@ -108,6 +108,19 @@ impl Default for Costs {
 }
 
 impl Costs {
+    /// Devices so many times slower, as a run showed them.
+    #[must_use]
+    pub fn slower(self, times: f64) -> Costs {
+        let slower = |cost: [f64; 2]| cost.map(|ns| ns * times);
+        Costs {
+            read: slower(self.read),
+            swap_read: slower(self.swap_read),
+            swap_write: [self.swap_write[0], self.swap_write[1] * times],
+            spread: MEASURED_SPREAD,
+            ..self
+        }
+    }
+
     /// By what the tiers of this machine cost; what was not measured is as assumed.
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::belady;
 use crate::chance::{self, Chance};
+use crate::cost::Costs;
 use crate::load::Compact;
 use crate::memory::Setting;
 use crate::rivals::Simpler;
@@ -16,6 +17,11 @@ use crate::run::{self, End, Outcome};
 
 /// Runs of each setting.
 pub const RUNS: u32 = 32;
+/// Runs of one step of the search for a device's pace, and steps.
+const PACE: (u32, u32) = (5, 11);
+/// A device is at most so many times faster or slower than it is taken to be, as a power of two.
+const FASTEST: f64 = -5.0;
+const SLOWEST: f64 = 10.0;
 /// The middle of several values, the least and the most.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
@@ -137,6 +143,38 @@ pub fn load(
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
     compact(&Compact::of(load)?, setting, timeout, seed, length)
+}
+
+/// How many times slower devices were than a setting has them, if a round took so many seconds: the longer reads take, the longer does a round. What is
+/// counted in a round hardly says anything about it, so one time of a series leaves its counts to be foretold.
+#[must_use]
+pub fn slower(
+    load: &Compact,
+    setting: &Setting,
+    timeout: u64,
+    seed: u64,
+    length: impl Fn(u32, u64) -> u16,
+    round: f64,
+) -> f64 {
+    let pages = run::pages(load, length);
+    let (runs, steps) = PACE;
+    let takes = |times: f64| {
+        let costs = Costs { spread: 1.0, ..setting.costs.slower(times) };
+        let setting = Setting { costs, ..setting.clone() };
+        let mut random = SplitMix64::new(seed);
+        let one = |_| {
+            let (chance, setting) = Chance::draw(load, &setting, &mut random);
+            let run = seen(&run::compact(load, pages.clone(), setting, timeout, chance));
+            run.seconds / run.rounds.max(f64::MIN_POSITIVE)
+        };
+        Range::of((0..runs).map(one).collect()).map_or(0.0, |range| range.median)
+    };
+    let (mut low, mut high) = (FASTEST, SLOWEST);
+    for _ in 0..steps {
+        let middle = f64::midpoint(low, high);
+        if takes(middle.exp2()) < round { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high).exp2()
 }
 
 /// Foretells one setting of a load that is decoded already, as it is for several settings.

@@ -2,7 +2,7 @@
 
 use ramline_lab::experiments::code_plus_data::settings::{NAME, Settings};
 use ramline_lab::experiments::{code_plus_data, find, known_load};
-use ramline_lab::forecast::{Question, beside, forecast};
+use ramline_lab::forecast::{Question, against, forecast};
 use ramline_lab::params::Params;
 use ramline_lab::profile;
 use ramline_view::Prediction;
@@ -86,17 +86,15 @@ impl Predict {
         let tiers = remembered::tiers(source);
         let here = profile::of_machine(&source.snapshot(profile::WANTED)?);
         let asked = profile::asked(here, &self.kernel, &self.lru)?;
-        let with = |experiment: &str, params: &Params, kernels: &[_]| -> Result<Prediction> {
+        let told = |experiment: &str, params: &Params| -> Result<Prediction> {
             let question = question(experiment, params)?;
-            Ok(Prediction::new(forecast(&question, kernels, tiers.as_ref(), &mut Terminal::new())?))
+            Ok(Prediction::new(forecast(&question, &asked, tiers.as_ref(), &mut Terminal::new())?))
         };
-        let told = |experiment: &str, params: &Params| with(experiment, params, &asked);
         let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
             let records = folder.read()?.records;
             let of = records.first().map_or(here, |record| profile::of_record(record, here));
-            let mut all = with(experiment, params, &[of])?.forecast;
-            beside(&mut all, &records);
-            Ok(Prediction::new(all))
+            let question = question(experiment, params)?;
+            Ok(Prediction::new(against(&question, of, tiers.as_ref(), &records, &mut Terminal::new())?))
         };
         let shown = match &self.against {
             Some(series) => {

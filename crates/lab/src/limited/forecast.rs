@@ -41,6 +41,38 @@ pub struct Question<'a> {
     pub swap: SwapSizes,
 }
 
+/// What times rest on.
+#[derive(Clone, Copy)]
+struct Basis<'a> {
+    tiers: Option<&'a TierReport>,
+    /// How many times slower the devices of a series were.
+    slower: Option<f64>,
+}
+
+impl Basis<'_> {
+    fn costs(&self, algorithm: &str, fill: &str) -> Costs {
+        let costs = self.tiers.map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm, fill));
+        self.slower.map_or(costs, |times| costs.slower(times))
+    }
+
+    fn said(&self, setting: &str) -> String {
+        let found = |report: &TierReport| report.conditions.first().cloned().unwrap_or_default();
+        match (self.tiers, self.slower) {
+            (tiers, Some(times)) => {
+                let of = if tiers.is_some() { "measure tiers found" } else { "is assumed" };
+                format!(
+                    "times: the disk {times:.1} times as slow as {of}, by what a round of {setting} took; the rest follows"
+                )
+            }
+            (Some(report), None) => format!("times: by what measure tiers found ({})", found(report)),
+            (None, None) => {
+                "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
+                    .to_owned()
+            }
+        }
+    }
+}
+
 /// A setting each.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -56,20 +88,82 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    let Question { name, load, arms, swap } = question;
+    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), progress)
+}
+
+/// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only the time of one setting is used: it says
+/// how fast the disk was, which no other day's measurement does.
+///
+/// # Errors
+/// The load is too large to be simulated.
+pub fn against(
+    question: &Question<'_>,
+    kernel: Kernel,
+    tiers: Option<&TierReport>,
+    records: &[RunRecord],
+    progress: &mut dyn Progress,
+) -> Result<Forecast> {
+    let touches = decoded(question)?;
+    let basis = Basis { tiers, slower: None };
+    let reference = reference(question, records);
+    progress.step("finding the pace of the disk");
+    let slower = match &reference {
+        Some((arm, round)) => {
+            let (arm, workload) = *arm;
+            let of = (arm.clone(), workload.clone(), kernel);
+            prepared(&of, question.swap, basis)?.map(|(setting, lengths)| {
+                let length = |_: u32, page: u64| one_of(&lengths, page);
+                ramline_sim::forecast::slower(&touches, &setting, workload.timeout.0, workload.seed, length, *round)
+            })
+        }
+        None => None,
+    };
+    let name = reference.map_or("", |((arm, _), _)| arm.name.as_str());
+    let mut out = foretold(question, &[kernel], &touches, (Basis { slower, ..basis }, name), progress)?;
+    beside(&mut out, records);
+    Ok(out)
+}
+
+/// The setting whose time says how fast the disk was, with the seconds of a round: one that reads from it, swappiness 60 if it was measured.
+fn reference<'a>(question: &'a Question<'_>, records: &[RunRecord]) -> Option<(&'a (Arm, Workload), f64)> {
+    let reads = |arm: &Arm| matches!(arm.swap, SwapKind::None | SwapKind::File);
+    let round = |arm: &Arm| {
+        let runs: Vec<Seen> =
+            records.iter().filter(|record| record.arm.name == arm.name).filter_map(measured).collect();
+        let figures = Figures::of(&runs)?;
+        figures.major.filter(|major| major.median >= 50.0)?;
+        figures.round.map(|range| range.median)
+    };
+    let mut known: Vec<_> = question.arms.iter().filter(|(arm, _)| reads(arm)).collect();
+    known.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
+    known.into_iter().find_map(|both| Some((both, round(&both.0)?)))
+}
+
+/// The load, once for all settings: none of them changes what is touched.
+fn decoded(question: &Question<'_>) -> Result<Compact> {
+    let large = || {
+        let way_out = format!("ramline predict {}", question.name);
+        LabError::usage("a load of more than 2 TiB is not simulated yet".to_owned(), way_out)
+    };
+    Ok(Compact::of(&question.load).ok_or_else(large)?.with_program())
+}
+
+fn foretold(
+    question: &Question<'_>,
+    kernels: &[Kernel],
+    touches: &Compact,
+    (basis, reference): (Basis<'_>, &str),
+    progress: &mut dyn Progress,
+) -> Result<Forecast> {
+    let Question { name, arms, swap, .. } = question;
     let arms: Vec<(Arm, Workload, Kernel)> = arms.iter().flat_map(|arm| with_each(arm, kernels)).collect();
     let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
     let mut out = Forecast { experiment: (*name).to_owned(), limit, ..Forecast::default() };
     let mut left_out = Vec::new();
-    // Decoded once; no setting changes what is touched.
-    let large = || {
-        LabError::usage("a load of more than 2 TiB is not simulated yet".to_owned(), format!("ramline predict {name}"))
-    };
-    let touches = Compact::of(load).ok_or_else(large)?.with_program();
     for (done, batch) in arms.chunks(threads()).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
-            let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(&touches, arm, *swap, tiers))).collect();
+            let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(touches, arm, *swap, basis))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
         for ((arm, ..), foretold) in batch.iter().zip(all) {
@@ -83,14 +177,7 @@ pub fn forecast(
             out.settings.push(Foretold { name: arm.name.clone(), foretold, simpler, ..Foretold::default() });
         }
     }
-    out.notes.push(match tiers {
-        Some(report) => {
-            format!("times: by what measure tiers found ({})", report.conditions.first().map_or("", |first| first))
-        }
-        None => {
-            "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers".to_owned()
-        }
-    });
+    out.notes.push(basis.said(reference));
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }
@@ -118,10 +205,28 @@ fn with_each((arm, workload): &(Arm, Workload), kernels: &[Kernel]) -> Vec<(Arm,
 
 fn one(
     touches: &Compact,
+    of: &(Arm, Workload, Kernel),
+    swap: SwapSizes,
+    basis: Basis<'_>,
+) -> Result<Option<(Option<Figures>, Simpler)>> {
+    let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
+    let (_, workload, _) = of;
+    let length = |_: u32, page: u64| one_of(&lengths, page);
+    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length);
+    Ok(Some((foretold, rivals::simpler(touches, &setting))))
+}
+
+fn one_of(lengths: &[u16], page: u64) -> u16 {
+    let place = usize::try_from(page).unwrap_or(0) % lengths.len().max(1);
+    lengths.get(place).copied().unwrap_or(4096)
+}
+
+/// What the simulator is asked, and what pages compress to; `None` for a kind of swap that it has not.
+fn prepared(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
     swap: SwapSizes,
-    tiers: Option<&TierReport>,
-) -> Result<Option<(Option<Figures>, Simpler)>> {
+    basis: Basis<'_>,
+) -> Result<Option<(Setting, Vec<u16>)>> {
     let (to, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),
@@ -140,14 +245,10 @@ fn one(
         cluster: CLUSTER,
         base: 0,
         stale: u64::try_from(stale.as_nanos()).ok(),
-        costs: tiers
-            .map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm.unwrap_or(ALGORITHM), &arm.fill)),
+        costs: basis.costs(algorithm.unwrap_or(ALGORITHM), &arm.fill),
         kernel: *kernel,
     };
-    let lengths = lengths(&arm.fill, algorithm, workload.seed)?;
-    let length = |_: u32, page: u64| lengths[usize::try_from(page).unwrap_or(0) % lengths.len()];
-    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length);
-    Ok(Some((foretold, rivals::simpler(touches, &setting))))
+    Ok(Some((setting, lengths(&arm.fill, algorithm, workload.seed)?)))
 }
 
 /// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.
@@ -167,7 +268,7 @@ fn lengths(fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Vec<u16>> {
 }
 
 /// Puts what a series measured beside what was foretold, setting by setting.
-pub fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
+fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
     if let Some(machine) = records.first().map(|record| &record.machine) {
         let (kernel, version) = (&machine.kernel, machine.cgroup_version);
         forecast.notes.push(format!("measured: on Linux {kernel} in a group of version {version}"));
