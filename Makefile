@@ -26,7 +26,7 @@ CRATES = $$(ls -d $${CARGO_HOME:-$$HOME/.cargo}/registry/src/* | sed 's|.*|--rem
 dist: export CFLAGS += -fno-asynchronous-unwind-tables
 dist:
 	$(CARGO) fetch --locked --quiet
-	$(call STATIC,-C link-arg=-Wl$(COMMA)--icf=all $(CRATES)) --profile dist -p ramline-cli
+	$(call STATIC,-C link-arg=-Wl$(COMMA)--icf=all$(COMMA)-O2 $(CRATES)) --profile dist -p ramline-cli
 
 # Builds nothing: root may have no toolchain. What `make dist` has built, unless a source is newer; else what `make build` has.
 PREFIX ?= /usr/local

@@ -5,12 +5,16 @@
 //!
 //! Worked example: a section `("ledger", "Memory", …)` is linked to from the contents by `#ledger`.
 
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
 use maud::{DOCTYPE, Markup, html};
 
 use super::draw;
 use crate::escape;
 
-const STYLE: &str = include_str!("../../assets/report.css");
+/// assets/report.css, packed (build.rs).
+const STYLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/report.css.deflate"));
 
 /// Nothing may be loaded or run; style stands in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -44,7 +48,13 @@ pub fn whole(shell: &Shell<'_>) -> String {
     // Sections write no line breaks: those there are stand in names, and are written out like all that steers a
     // terminal or turns text round. The first style element is ours: in a name it would be escaped.
     let page = document(shell).into_string();
-    escape(&page).replacen("<style></style>", &format!("<style>{STYLE}</style>"), 1)
+    escape(&page).replacen("<style></style>", &format!("<style>{}</style>", style()), 1)
+}
+
+/// What was packed when this was built.
+fn style() -> String {
+    let mut text = String::new();
+    DeflateDecoder::new(STYLE).read_to_string(&mut text).ok().map(|_| text).unwrap_or_default()
 }
 
 fn document(shell: &Shell<'_>) -> Markup {
