@@ -61,7 +61,7 @@ impl Basis<'_> {
             (tiers, Some(times)) => {
                 let of = if tiers.is_some() { "measure tiers found" } else { "is assumed" };
                 format!(
-                    "times: the disk {times:.1} times as slow as {of}, by what a round of {setting} took; the rest follows"
+                    "times: reads took {times:.1} times as long as {of}, by a round of {setting}, whose own time is so no prediction"
                 )
             }
             (Some(report), None) => format!("times: by what measure tiers found ({})", found(report)),
