@@ -146,7 +146,8 @@ pub fn load(
 }
 
 /// How many times slower devices were than a setting has them, if a round took so many seconds: the longer reads take, the longer does a round. What is
-/// counted in a round hardly says anything about it, so one time of a series leaves its counts to be foretold.
+/// counted in a round hardly says anything about it, so one time of a series leaves its counts to be foretold. `None` where no pace of a device explains
+/// the time.
 #[must_use]
 pub fn slower(
     load: &Compact,
@@ -155,7 +156,7 @@ pub fn slower(
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
     round: f64,
-) -> f64 {
+) -> Option<f64> {
     let pages = run::pages(load, length);
     let (runs, steps) = PACE;
     let takes = |times: f64| {
@@ -170,11 +171,12 @@ pub fn slower(
         Range::of((0..runs).map(one).collect()).map_or(0.0, |range| range.median)
     };
     let (mut low, mut high) = (FASTEST, SLOWEST);
+    (takes(low.exp2()) < round && round < takes(high.exp2())).then_some(())?;
     for _ in 0..steps {
         let middle = f64::midpoint(low, high);
         if takes(middle.exp2()) < round { low = middle } else { high = middle }
     }
-    f64::midpoint(low, high).exp2()
+    Some(f64::midpoint(low, high).exp2())
 }
 
 /// Foretells one setting of a load that is decoded already, as it is for several settings.

@@ -329,3 +329,33 @@ fn a_forecast_is_a_function_of_its_seed() {
     let least = forecast::least(&load, &setting);
     assert!((243.0..256.0).contains(&least), "{least}");
 }
+
+#[test]
+fn the_pace_of_a_disk_is_found_by_the_time_of_a_round_or_none_is_named() {
+    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+    let known = setting(SwapTo::Disk, 3 << 8);
+    let length = |_: u32, _: u64| 4096;
+    let costs = Costs { spread: 1.0, ..known.costs.slower(6.0) };
+    let slow = Setting { costs, ..known.clone() };
+    let round = forecast::compact(&load, &slow, u64::MAX, 7, length).unwrap().round.unwrap().median;
+    let found = |round| forecast::slower(&load, &known, u64::MAX, 7, length, round);
+    let times = found(round).unwrap();
+    assert!((5.0..7.0).contains(&times), "{times}");
+    assert_eq!([found(1e-9), found(1e9)], [None, None]);
+}
+
+#[test]
+fn old_statistics_make_no_difference_to_a_kernel_that_sums_up_first() {
+    let load = code_plus_data(3, false);
+    let with = |kernel, stale| run(&load, Setting { kernel, stale, ..setting(SwapTo::Disk, 15 << 8) });
+    let [first, next, ..] = PRESETS;
+    assert_eq!(with(first, Some(2_000_000_000)), with(first, None));
+    assert_ne!(with(next, Some(2_000_000_000)), with(next, None));
+}
+
+#[test]
+fn idle_pages_of_the_program_leave_room_where_there_is_swap() {
+    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+    let swapped = |load: &Compact| run(load, setting(SwapTo::Disk, 3 << 8)).counts.swap_out;
+    assert!(swapped(&load.clone().with_program()) > swapped(&load));
+}

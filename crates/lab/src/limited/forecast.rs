@@ -111,7 +111,7 @@ pub fn against(
         Some((arm, round)) => {
             let (arm, workload) = *arm;
             let of = (arm.clone(), workload.clone(), kernel);
-            prepared(&of, question.swap, basis)?.map(|(setting, lengths)| {
+            prepared(&of, question.swap, basis)?.and_then(|(setting, lengths)| {
                 let length = |_: u32, page: u64| one_of(&lengths, page);
                 ramline_sim::forecast::slower(&touches, &setting, workload.timeout.0, workload.seed, length, *round)
             })
