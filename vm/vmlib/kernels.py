@@ -2,13 +2,16 @@
 source (built.py).
 
 A kernel in the cache is a folder cache/kernels/NAME holding `vmlinuz`, `config`, `release` and `modules/lib/modules/RELEASE`
-with uncompressed modules and depmod's tables, so that busybox's and kmod's modprobe both work on it.
+with uncompressed modules and depmod's tables, so that busybox's and kmod's modprobe both work on it. Where the kernel can be
+entered without its boot code (CONFIG_PVH), `vmlinux` is the same one unpacked: to unpack it under emulation takes two seconds.
 
 Example: kernel("6.12").modules_root
 """
 
 import lzma
 import shutil
+import struct
+import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +26,9 @@ MODULES = """
     ext4 crc32c_generic crc32c_intel libcrc32c xfs squashfs overlay fuse autofs4 loop null_blk dm_mod
     quota_v2 quota_tree zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
 """.split()
+
+# What a kernel's folder looks like; with another one it is fetched anew.
+FORM = "vmlinux unpacked, modules unsigned"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class Kernel:
 
     @property
     def image(self):
-        return self.folder / "vmlinuz"
+        unpacked = self.folder / "vmlinux"
+        return unpacked if unpacked.exists() else self.folder / "vmlinuz"
 
     @property
     def release(self):
@@ -77,7 +84,7 @@ def kernel(name):
     if entry is None:
         raise Failure(f"no kernel {name} in vm/matrix\ntry: one of {', '.join(matrix())}")
     folder = CACHE / "kernels" / name
-    recipe = digest(entry, built.options(name), Path(built.__file__)) if entry.built else digest(entry, *MODULES)
+    recipe = digest(entry, built.options(name), Path(built.__file__)) if entry.built else digest(entry, FORM, *MODULES)
     stamp = folder / "recipe"
     # What takes minutes to compile keeps nobody from fetching another one.
     with locked(f"kernel-{name}" if entry.built else "kernels"):
@@ -113,7 +120,26 @@ def _fetch(entry, kept):
             for found in [place for place in places if place.exists()][:1]:
                 shutil.move(found, kept / name)
         (kept / "release").write_text(release + "\n")
+        _unpack(kept)
         _pick_modules(base, kept / "modules", release)
+
+
+def _unpack(kept):
+    """Writes vmlinux, the ELF file inside a bzImage (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length)."""
+    packed = (kept / "vmlinuz").read_bytes()
+    if "CONFIG_PVH=y" not in (kept / "config").read_text() or packed[0x202:0x206] != b"HdrS":
+        return
+    offset, length = struct.unpack_from("<II", packed, 0x248)
+    start = ((packed[0x1F1] or 4) + 1) * 512 + offset
+    # The last four bytes are the length unpacked.
+    payload = packed[start : start + length - 4]
+    if payload.startswith(b"\xfd7zXZ\0"):
+        plain = lzma.decompress(payload)
+    elif payload.startswith(b"\x28\xb5\x2f\xfd"):
+        plain = subprocess.run(["zstd", "-dqc"], input=payload, stdout=subprocess.PIPE, check=True).stdout
+    else:
+        return
+    (kept / "vmlinux").write_bytes(plain)
 
 
 def _image(root, package):
@@ -150,4 +176,18 @@ def _pick_modules(base, target, release):
             run(["zstd", "-dqf", source / path, "-o", plain])
         else:
             shutil.copy2(source / path, plain)
+        _unsign(plain)
     run(["depmod", "-b", target, release])
+
+
+SIGNED = b"~Module signature appended~\n"
+
+
+def _unsign(module):
+    """Takes a module's signature off (kernel/module/signing.c): nobody asks for it, and checking it is a good part of loading under emulation."""
+    data = module.read_bytes()
+    if not data.endswith(SIGNED):
+        return
+    # struct module_signature ends with the length of what is before it, big endian.
+    (length,) = struct.unpack(">I", data[-len(SIGNED) - 4 : -len(SIGNED)])
+    module.write_bytes(data[: -len(SIGNED) - 12 - length])

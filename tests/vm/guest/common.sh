@@ -28,17 +28,16 @@ state() {
         echo "== mounts"
         grep -v -e ' /mnt ' -e ' /sys/kernel/debug' -e ' /proc/sys/fs/binfmt_misc ' /proc/mounts | sort
         echo "== sysctls"
-        for knob in /proc/sys/vm/*; do
-            case "$knob" in */stat_refresh | */compact_memory | */drop_caches) continue ;; esac
-            echo "$knob $(cat "$knob" 2>/dev/null)"
-        done
+        # In one process each: under emulation a fork per file takes longer than the rest.
+        find /proc/sys/vm -type f ! -name stat_refresh ! -name compact_memory ! -name drop_caches -exec grep -sH '' {} + | sed 's/:/ /' | sort
         echo "== read-ahead"
         for knob in /sys/block/[sv]d*/queue/read_ahead_kb; do [ -f "$knob" ] && echo "$knob $(cat "$knob")"; done
         echo "== switches"
         cat /sys/module/zswap/parameters/enabled /sys/kernel/mm/lru_gen/enabled /sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds 2>/dev/null
         echo "== processes"
-        for words in /proc/[0-9]*/cmdline; do
-            tr '\0' ' ' 2>/dev/null <"$words" | grep -e '__workload' -e '^ramline ' -e '/ramline '
+        for words in $(grep -slz -e '__[w]orkload' -e '^ramline$' -e '/ramline$' /proc/[0-9]*/cmdline); do
+            tr '\0' ' ' 2>/dev/null <"$words"
+            echo
         done
         echo "== files"
         find /var/tmp /tmp /run/ramline /var/lib/ramline/scratch 2>/dev/null | grep -v -e systemd-private | sort

@@ -72,8 +72,9 @@ impl Guest {
         // rootfstype=ramfs: an initramfs in tmpfs could be swapped out, the binary that watches included.
         // mitigations=off: they cost time and protect nothing in a guest that runs one program of ours.
         // no_timer_check: on a busy host the kernel's test of its timer comes out late, and it panics.
+        // cryptomgr.notests: each cipher tests itself otherwise, two seconds of an emulated boot.
         let append = format!(
-            "console=ttyS0 loglevel=4 panic=-1 oops=panic no_timer_check rootfstype=ramfs mitigations=off rdinit=/init -- {ARGUMENT}"
+            "console=ttyS0 loglevel=4 panic=-1 oops=panic no_timer_check rootfstype=ramfs mitigations=off cryptomgr.notests rdinit=/init -- {ARGUMENT}"
         );
         let (machine, cpu) = match self.accel {
             Accel::Kvm => ("pc,accel=kvm".to_owned(), "host"),
