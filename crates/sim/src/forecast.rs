@@ -15,7 +15,7 @@ use crate::memory::Setting;
 use crate::rivals::Simpler;
 use crate::run::{self, End, Outcome};
 
-/// Runs of each setting.
+/// Runs of each setting, if not told otherwise.
 pub const RUNS: u32 = 32;
 /// Runs of one step of the search for a device's pace, and steps.
 const PACE: (u32, u32) = (5, 11);
@@ -77,6 +77,26 @@ pub struct Figures {
     pub swap_in: Option<Range>,
     /// Pages of files a round that come back.
     pub refault_file: Option<Range>,
+    /// What is foretold beside these, and not measured.
+    #[serde(flatten)]
+    pub beside: Beside<Range>,
+}
+
+/// What a setting costs besides its time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Beside<T> {
+    /// Part of the time that is spent waiting for disks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<T>,
+    /// Bytes a round that are read from disks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_read: Option<T>,
+    /// Bytes a round that are written to a swap area on a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_written: Option<T>,
+    /// Bytes of RAM that zram takes at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zram: Option<T>,
 }
 
 /// One run, simulated or measured.
@@ -94,6 +114,8 @@ pub struct Seen {
     pub swap_in: f64,
     /// See [`Figures`].
     pub refault_file: f64,
+    /// See [`Beside`]; bytes over all rounds, none of which a lab counts.
+    pub beside: Beside<f64>,
 }
 
 impl Figures {
@@ -111,8 +133,19 @@ impl Figures {
             major: each(|run| run.major),
             swap_in: each(|run| run.swap_in),
             refault_file: each(|run| run.refault_file),
+            beside: Beside {
+                waiting: all(runs, |run| run.beside.waiting),
+                disk_read: all(runs, |run| Some(run.beside.disk_read? / run.rounds)),
+                disk_written: all(runs, |run| Some(run.beside.disk_written? / run.rounds)),
+                zram: all(runs, |run| run.beside.zram),
+            },
         })
     }
+}
+
+/// Of what runs know that came to something.
+fn all(runs: &[Seen], pick: fn(&Seen) -> Option<f64>) -> Option<Range> {
+    Range::of(runs.iter().filter(|run| run.rounds > 0.0).filter_map(pick).collect())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a run")]
@@ -129,6 +162,12 @@ fn seen(outcome: &Outcome) -> Seen {
         major: outcome.counts.major as f64,
         swap_in: outcome.counts.swap_in as f64,
         refault_file: outcome.counts.refault[1] as f64,
+        beside: Beside {
+            waiting: Some(outcome.waited as f64 / outcome.took.max(1) as f64),
+            disk_read: Some((outcome.counts.fetched * 4096) as f64),
+            disk_written: Some((outcome.counts.written * 4096) as f64),
+            zram: (outcome.pool > 0).then_some(outcome.pool as f64),
+        },
     }
 }
 
@@ -142,7 +181,7 @@ pub fn load(
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
-    compact(&Compact::of(load)?, setting, timeout, seed, length)
+    compact(&Compact::of(load)?, setting, timeout, (seed, RUNS), length)
 }
 
 /// How many times slower devices were than a setting has them, if a round took so many seconds: the longer reads take, the longer does a round. What is
@@ -179,18 +218,18 @@ pub fn slower(
     Some(f64::midpoint(low, high).exp2())
 }
 
-/// Foretells one setting of a load that is decoded already, as it is for several settings.
+/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs.
 #[must_use]
 pub fn compact(
     load: &Compact,
     setting: &Setting,
     timeout: u64,
-    seed: u64,
+    (seed, runs): (u64, u32),
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
     let pages = run::pages(load, length);
     let mut random = SplitMix64::new(seed);
-    let runs: Vec<Seen> = (0..RUNS)
+    let runs: Vec<Seen> = (0..runs)
         .map(|_| {
             let (chance, setting) = Chance::draw(load, setting, &mut random);
             seen(&run::compact(load, pages.clone(), setting, timeout, chance))
@@ -218,6 +257,9 @@ pub struct Forecast {
     pub limit: ramline_units::Bytes,
     /// The settings, in the order asked for.
     pub settings: Vec<Foretold>,
+    /// Of settings of the same load on the same kernel, those that no other is better than: [`Forecast::front`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub front: Vec<String>,
     /// What the costs rest on, and what is not simulated.
     pub notes: Vec<String>,
 }
@@ -232,11 +274,26 @@ impl Forecast {
         (all.filter(|(_, other)| *other <= took).count() == 1).then_some(first)
     }
 
+    /// The settings that end well and that no other is better than (Pareto): in the limit, in the time of a round and in what it writes to a disk none is
+    /// worse and one is better.
+    #[must_use]
+    pub fn front(&self) -> Vec<&str> {
+        let cost = |setting: &Foretold| {
+            let figures = setting.foretold.filter(|figures| figures.verdict == Verdict::Fine)?;
+            let written = figures.beside.disk_written.map_or(0.0, |range| range.median);
+            Some((setting.limit, figures.round?.median, written))
+        };
+        let all: Vec<_> =
+            self.settings.iter().filter_map(|setting| Some((setting.name.as_str(), cost(setting)?))).collect();
+        let is_better = |a: &(_, f64, f64), b: &(_, f64, f64)| a != b && a.0 <= b.0 && a.1 <= b.1 && a.2 <= b.2;
+        let is_beaten = |one: &_| all.iter().any(|(_, other)| is_better(other, one));
+        all.iter().filter(|(_, cost)| !is_beaten(cost)).map(|(name, _)| *name).collect()
+    }
+
     /// The setting with the longest round, and how many times as long it is as this one.
     #[must_use]
     pub fn slowest(&self, than: &Foretold) -> Option<(&Foretold, f64)> {
-        let took = than.round()?.median;
-        let all = self.settings.iter().filter_map(|setting| Some((setting, setting.round()?.median / took)));
+        let all = self.settings.iter().filter_map(|setting| Some((setting, setting.times(than)?)));
         all.filter(|(setting, _)| setting.name != than.name).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -254,6 +311,8 @@ impl Forecast {
 pub struct Foretold {
     /// Its name in the lab.
     pub name: String,
+    /// What the group may have.
+    pub limit: ramline_units::Bytes,
     /// What is foretold; `None` where it is not simulated.
     pub foretold: Option<Figures>,
     /// What the lab measured.
@@ -272,6 +331,12 @@ impl Foretold {
         self.foretold?.round
     }
 
+    /// How many times as long as that of another its round is foretold to take.
+    #[must_use]
+    pub fn times(&self, than: &Foretold) -> Option<f64> {
+        Some(self.round()?.median / than.round()?.median)
+    }
+
     /// Whether the intervals hold what was measured, figure by figure: how many of how many.
     #[must_use]
     pub fn held(&self) -> Option<(u32, u32)> {
@@ -284,5 +349,34 @@ impl Foretold {
         ];
         let both = pairs.into_iter().filter_map(|(a, b)| Some((a?, b?.median)));
         Some(both.fold((0, 0), |(held, all), (range, value)| (held + u32::from(range.holds(value)), all + 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_front_has_what_no_other_is_better_than() {
+        let setting = |name: &str, limit: u64, round: f64, written: f64, verdict: Verdict| {
+            let of = |value: f64| Some(Range { median: value, low: value, high: value });
+            let beside = Beside { disk_written: of(written), ..Beside::default() };
+            let figures = Figures { verdict, round: of(round), beside, ..Figures::default() };
+            let limit = ramline_units::Bytes(limit);
+            Foretold { name: name.to_owned(), limit, foretold: Some(figures), ..Foretold::default() }
+        };
+        let settings = vec![
+            setting("small and slow", 100, 3.0, 0.0, Verdict::Fine),
+            setting("large and fast", 200, 1.0, 0.0, Verdict::Fine),
+            setting("small, fast, and writes", 100, 1.0, 9.0, Verdict::Fine),
+            setting("as large and slower", 200, 2.0, 0.0, Verdict::Fine),
+            setting("the same as another", 200, 1.0, 0.0, Verdict::Fine),
+            setting("smallest, and never done", 50, 0.5, 0.0, Verdict::Thrashing),
+        ];
+        let forecast = Forecast { settings, ..Forecast::default() };
+        assert_eq!(
+            forecast.front(),
+            ["small and slow", "large and fast", "small, fast, and writes", "the same as another"]
+        );
     }
 }

@@ -197,10 +197,17 @@ impl Memory {
         self.charged + self.area.in_memory() > self.setting.limit
     }
 
-    /// Waits for a device that moves `n` pages.
+    /// Waits for a disk that reads `n` pages.
     pub fn wait_for(&mut self, cost: [f64; 2], n: u64) {
         let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
-        self.clock += with_each(cost.map(|ns| ns * times), n);
+        self.counts.fetched += n;
+        self.wait_until(self.clock + with_each(cost.map(|ns| ns * times), n));
+    }
+
+    /// Waits for what a disk is done with at that time.
+    pub fn wait_until(&mut self, done: u64) {
+        self.counts.waited += done.saturating_sub(self.clock);
+        self.clock = self.clock.max(done);
     }
 
     /// A slot for a page.

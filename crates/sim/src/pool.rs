@@ -36,8 +36,9 @@ pub struct Pool {
     gone: Vec<u32>,
     /// Which of them holds a page.
     of: Vec<u32>,
-    /// Bytes they take.
+    /// Bytes they take, and took at most.
     bytes: u64,
+    most: u64,
 }
 
 impl Pool {
@@ -63,6 +64,12 @@ impl Pool {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// What it took at most.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.most
     }
 
     /// A page that compresses to this length is stored, in the place of what was stored for it before.
@@ -101,6 +108,7 @@ impl Pool {
     fn begin(&mut self, class: u16) -> u32 {
         let new = Zspage { class, held: 0, next: NONE, prev: NONE };
         self.bytes += self.classes[usize::from(class)].pages * PAGE;
+        self.most = self.most.max(self.bytes);
         if let Some(again) = self.gone.pop() {
             self.zspages[again as usize] = new;
             return again;

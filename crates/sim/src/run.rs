@@ -6,6 +6,7 @@ use crate::chance::Chance;
 use crate::load::{Compact, word};
 use crate::memory::{Counts, Memory, Setting};
 use crate::page::{Pages, bit};
+use crate::pool::Pool;
 use crate::{fault, read};
 
 /// So many touches ahead their bits are fetched.
@@ -31,6 +32,10 @@ pub struct Outcome {
     pub rounds: f64,
     /// Nanoseconds of the rounds.
     pub took: u64,
+    /// Of these those of waiting for disks.
+    pub waited: u64,
+    /// Bytes of RAM that a zram took at most.
+    pub pool: u64,
     /// Counters, fill and rounds.
     pub counts: Counts,
 }
@@ -70,7 +75,7 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
     let filled = touches(&mut memory, &load.fill, u64::MAX);
-    let begin = memory.clock;
+    let (begin, waited) = (memory.clock, memory.counts.waited);
     let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout));
     memory.counts.touches = filled.touches + done.touches;
     let end = match (memory.killed, done.all) {
@@ -79,7 +84,14 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
         (false, false) => End::Thrashing,
     };
     debug_assert_eq!(memory.check(), Ok(()));
-    Outcome { end, rounds: share(done.touches, load.of_a_round), took: memory.clock - begin, counts: memory.counts }
+    Outcome {
+        end,
+        rounds: share(done.touches, load.of_a_round),
+        took: memory.clock - begin,
+        waited: memory.counts.waited - waited,
+        pool: memory.area.pool.as_ref().map_or(0, Pool::most),
+        counts: memory.counts,
+    }
 }
 
 struct Done {

@@ -67,4 +67,10 @@ pub struct Counts {
     pub stolen: [u64; 2],
     /// Pages of files read.
     pub read: u64,
+    /// Pages read from disks, of files and of a swap area.
+    pub fetched: u64,
+    /// Pages written to a swap area on a disk.
+    pub written: u64,
+    /// Nanoseconds of waiting for disks.
+    pub waited: u64,
 }

@@ -50,7 +50,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
 /// A page goes from the swap cache back to its file: a write that is under way is waited for, and its slot is free.
 fn back(memory: &mut Memory, id: u32) {
     if let Some(done) = memory.area.done(id).filter(|_| memory.pages.is(id, bit::WRITEBACK)) {
-        memory.clock = memory.clock.max(done);
+        memory.wait_until(done);
         memory.settle();
     }
     memory.free_slot(id);

@@ -102,7 +102,7 @@ pub fn one(
         }
         // A group of version 1 waits for it, since it has no other brake.
         let done = memory.area.done(id).unwrap_or(memory.clock);
-        memory.clock = memory.clock.max(done);
+        memory.wait_until(done);
         memory.settle();
     }
     if let Some(end) = references(memory, id) {
@@ -145,6 +145,7 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
             memory.clock += memory.steps.compress;
         } else {
             // It is on its way for a while.
+            memory.counts.written += 1;
             memory.clock += memory.steps.swap_write[0];
             memory.area.write(id, memory.clock + memory.steps.swap_write[1]);
             memory.pages.set(id, bit::WRITEBACK);

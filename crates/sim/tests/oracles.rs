@@ -322,7 +322,7 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
     let setting = Setting { stale: Some(20_000_000), ..setting(SwapTo::Disk, 15 << 8) };
-    let of = |seed| forecast::compact(&load, &setting, TIMEOUT, seed, |_, _| 1000);
+    let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
     // And says what no tuning can save: here hardly more than that 95 of 100 pages of code are read once in three rounds.
@@ -337,7 +337,7 @@ fn the_pace_of_a_disk_is_found_by_the_time_of_a_round_or_none_is_named() {
     let length = |_: u32, _: u64| 4096;
     let costs = Costs { spread: 1.0, ..known.costs.slower(6.0) };
     let slow = Setting { costs, ..known.clone() };
-    let round = forecast::compact(&load, &slow, u64::MAX, 7, length).unwrap().round.unwrap().median;
+    let round = forecast::compact(&load, &slow, u64::MAX, (7, forecast::RUNS), length).unwrap().round.unwrap().median;
     let found = |round| forecast::slower(&load, &known, u64::MAX, 7, length, round);
     let times = found(round).unwrap();
     assert!((5.0..7.0).contains(&times), "{times}");

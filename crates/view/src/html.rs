@@ -13,6 +13,7 @@
 //! assert!(page.contains("&lt;/title&gt;&lt;script&gt;") && !page.contains("<script"));
 //! ```
 
+mod prediction;
 mod series;
 
 use maud::{Markup, html};
@@ -20,6 +21,7 @@ use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
 use crate::screen;
+pub use prediction::prediction;
 use ramline_sheet::format::{date, digits, percent, size, times};
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::html::{draw, parts, render};

@@ -3,7 +3,7 @@
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Range, Verdict};
 
 use crate::prelude::*;
-use ramline_sheet::format;
+use ramline_sheet::{Bar, Bars, Column, format};
 
 /// A forecast, as it is shown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +42,19 @@ impl Prediction {
             .map(|(setting, times)| format!("; with {} it takes {} as long", setting.name, format::times(times)));
         format!("Fastest: {}, {} a round{}.", best.name, seconds(took), slow.unwrap_or_default())
     }
+
+    /// What is worth choosing from, where there is a choice and not everything is.
+    fn choice(&self) -> Option<String> {
+        let Forecast { settings, front, .. } = &self.forecast;
+        let limits = settings.windows(2).any(|pair| pair[0].limit != pair[1].limit);
+        let what = if limits { "in RAM, time and writes to a disk" } else { "in time and writes to a disk" };
+        let is_a_choice = (CHOICE..settings.len()).contains(&front.len());
+        is_a_choice.then(|| format!("Better than all others {what}, each in its way: {}.", front.join(", ")))
+    }
 }
+
+/// Nothing to choose from is one setting.
+const CHOICE: usize = 2;
 
 /// A figure of a setting.
 type Pick = fn(&Figures) -> Option<Range>;
@@ -65,14 +77,59 @@ impl Prediction {
             setting.foretold.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
         };
         let middle = |range: Range| whole(range.median);
+        let bytes = |range: Range| format::measured_size(range.median);
+        let fastest = self.forecast.fastest();
+        let times = |setting: &Foretold| setting.times(fastest?).map(format::times);
         let table = Table::of(&self.forecast.settings)
             .left("setting", |setting| &setting.name)
             .left("ends", |setting| ends(setting.foretold.as_ref()))
             .right("time of a round", |setting| of(setting, |figures| figures.round, seconds))
             .right("major faults", |setting| of(setting, |figures| figures.major, middle))
             .right("swap-ins", |setting| of(setting, |figures| figures.swap_in, middle))
-            .right("file pages back", |setting| of(setting, |figures| figures.refault_file, middle));
+            .right("file pages back", |setting| of(setting, |figures| figures.refault_file, middle))
+            .column(Column::right("as long as the fastest").spare(), |setting| {
+                times(setting).unwrap_or_else(|| "-".to_owned())
+            })
+            .column(Column::right("waits for disks").spare(), |setting| {
+                of(setting, |figures| figures.beside.waiting, |range| format::percent(range.median))
+            })
+            .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.beside.disk_read, bytes))
+            .column(Column::right("written").spare(), |setting| {
+                of(setting, |figures| figures.beside.disk_written, bytes)
+            })
+            .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.beside.zram, bytes));
         sheet.table(table);
+    }
+
+    /// Charts of what is foretold, with what was measured below it.
+    #[must_use]
+    pub fn charts(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let beside: [(&str, Pick, Text); 4] = [
+            ("Read from disks in a round", |figures| figures.beside.disk_read, bytes),
+            ("Written to a swap area on a disk in a round", |figures| figures.beside.disk_written, bytes),
+            ("Part of the time that is spent waiting for disks", |figures| figures.beside.waiting, share),
+            ("RAM that zram takes", |figures| figures.beside.zram, bytes),
+        ];
+        for (title, pick, text) in FIGURES.into_iter().chain(beside) {
+            let bar = |name: String, figures: Option<&Figures>| {
+                let range = figures.and_then(pick)?;
+                let interval = (range.low < range.high).then_some((range.low, range.high));
+                Some(Bar { name, value: text(range), at: Some(range.median), interval, ..Bar::default() })
+            };
+            let rows = self.forecast.settings.iter().flat_map(|setting| {
+                let name = |what: &str| {
+                    if setting.measured.is_some() { format!("{} {what}", setting.name) } else { setting.name.clone() }
+                };
+                [bar(name("predicted"), setting.foretold.as_ref()), bar(name("measured"), setting.measured.as_ref())]
+            });
+            let rows: Vec<Bar> = rows.flatten().collect();
+            let bars = Bars { title: title.to_owned(), rows, in_table: true, ..Bars::default() };
+            if !bars.is_flat() {
+                sheet.bars(bars);
+            }
+        }
+        sheet
     }
 
     /// Each figure in a table: the interval foretold, and the middle that was measured.
@@ -106,6 +163,7 @@ impl Screen for Prediction {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, self.answer());
+        sheet.line(self.choice());
         let held = |(held, all)| format!("Measured: {held} of {all} figures lie in the interval predicted.");
         self.held.map(held).iter().for_each(|text| sheet.line(text));
         if self.forecast.settings.iter().any(|setting| setting.measured.is_some()) {
@@ -135,10 +193,22 @@ fn seconds(range: Range) -> String {
 }
 
 fn counts(range: Range) -> String {
-    if whole(range.low) == whole(range.high) {
-        return whole(range.median);
-    }
-    format!("{} ({} to {})", whole(range.median), whole(range.low), whole(range.high))
+    with_interval(range, whole)
+}
+
+/// `12 MiB (10 MiB to 13 MiB)`.
+fn bytes(range: Range) -> String {
+    with_interval(range, format::measured_size)
+}
+
+/// `40 % (35 % to 52 %)`.
+fn share(range: Range) -> String {
+    with_interval(range, format::percent)
+}
+
+fn with_interval(range: Range, text: fn(f64) -> String) -> String {
+    let (median, low, high) = (text(range.median), text(range.low), text(range.high));
+    if low == high { median } else { format!("{median} ({low} to {high})") }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of pages")]
@@ -150,6 +220,7 @@ fn whole(value: f64) -> String {
 mod tests {
     use super::*;
     use ramline_sheet::text::Style;
+    use ramline_sim::forecast::Beside;
 
     fn setting(name: &str, verdict: Verdict, round: f64, measured: Option<f64>) -> Foretold {
         let figures = |middle: f64| {
@@ -160,11 +231,13 @@ mod tests {
                 major: range(1000.0),
                 swap_in: range(0.0),
                 refault_file: range(20.0),
+                beside: Beside::default(),
             }
         };
         let measured = measured.map(figures);
         Foretold {
             name: name.into(),
+            limit: Bytes::from_mib(480),
             foretold: Some(figures(round)),
             runs: 3 * u32::from(measured.is_some()),
             measured,

@@ -1,8 +1,9 @@
 //! `ramline predict`: a load through the simulator, setting by setting, and the lab's measurement beside it.
 
+use ramline_kernel::output::Output;
 use ramline_lab::experiments::code_plus_data::settings::{NAME, Settings};
 use ramline_lab::experiments::{code_plus_data, find, known_load};
-use ramline_lab::forecast::{Question, against, forecast};
+use ramline_lab::forecast::{Question, RUNS as SIMULATIONS, against, forecast};
 use ramline_lab::params::Params;
 use ramline_lab::profile;
 use ramline_view::Prediction;
@@ -24,6 +25,9 @@ pub struct Predict {
     /// Of code-plus-data: one unit; 14 of data and 3 of code have to live in 15
     #[arg(long, value_name = "SIZE")]
     unit: Option<String>,
+    /// Of code-plus-data: the data in shared instead of private anonymous memory
+    #[arg(long)]
+    shared: bool,
     /// Of known-load: which load
     #[arg(long, value_name = "NAME")]
     load: Option<String>,
@@ -36,9 +40,9 @@ pub struct Predict {
     /// Of known-load: bytes of each read
     #[arg(long, value_name = "SIZE")]
     read_length: Option<String>,
-    /// Limit of the group instead of 15 units, or of three quarters of the size
-    #[arg(long, value_name = "SIZE")]
-    limit: Option<String>,
+    /// Limit of the group instead of 15 units, or of three quarters of the size; or several, comma-separated
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    limit: Vec<String>,
     /// Seed of what is random
     #[arg(long, value_name = "N")]
     seed: Option<String>,
@@ -54,6 +58,9 @@ pub struct Predict {
     /// Read-ahead of the disk with the code, or several, comma-separated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     read_ahead: Vec<String>,
+    /// How many times each setting is simulated: once is soonest, and has no interval
+    #[arg(long, value_name = "N", default_value_t = SIMULATIONS, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    simulations: u32,
     /// When the clock ends the rounds
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
@@ -70,8 +77,11 @@ pub struct Predict {
     #[arg(long, requires = "verify")]
     prove: bool,
     /// Predict what a series of the lab measured, its number in 'lab list' or its folder, and show both
-    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout", "kernel", "lru"])]
+    #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "shared", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout", "kernel", "lru"])]
     against: Option<PathBuf>,
+    /// Also write it as one HTML file, with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -83,17 +93,25 @@ impl Predict {
     /// The options make no sense, or as the lab refuses.
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("predict")?;
+        let html =
+            self.html.as_deref().map(|path| place::open(path, place::HTML, "ramline predict --html predicted.html"));
+        let html = html.transpose()?;
+        let limit = self.limit.first();
         let tiers = remembered::tiers(source);
         let here = profile::of_machine(&source.snapshot(profile::WANTED)?);
         let asked = profile::asked(here, &self.kernel, &self.lru)?;
         let told = |experiment: &str, params: &Params| -> Result<Prediction> {
-            let question = question(experiment, params)?;
+            let others =
+                self.limit.iter().skip(1).map(|limit| question(experiment, &self.params(&self.settings, Some(limit))?));
+            let mut question = question(experiment, params)?.with_limits(others.collect::<Result<_>>()?);
+            question.runs = self.simulations;
             Ok(Prediction::new(forecast(&question, &asked, tiers.as_ref(), &mut Terminal::new())?))
         };
         let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
             let records = folder.read()?.records;
             let of = records.first().map_or(here, |record| profile::of_record(record, here));
-            let question = question(experiment, params)?;
+            let mut question = question(experiment, params)?;
+            question.runs = self.simulations;
             Ok(Prediction::new(against(&question, of, tiers.as_ref(), &records, &mut Terminal::new())?))
         };
         let shown = match &self.against {
@@ -112,31 +130,41 @@ impl Predict {
             }
             None if self.verify => {
                 let name = &self.experiment;
-                let chosen = to_verify(&told(name, &self.params(&self.settings)?)?);
-                let params = self.params(&chosen)?;
+                if self.limit.len() > 1 {
+                    let wrong = "--verify runs one limit in the lab\n  try: --limit 300MiB --verify";
+                    return Err(Failure::usage(wrong).into());
+                }
+                let chosen = to_verify(&told(name, &self.params(&self.settings, limit)?)?);
+                let params = self.params(&chosen, limit)?;
                 let folder = lab::run::made(lab::known(name)?, &params, None, self.prove)?;
                 both(name, &folder, &params)?
             }
-            None => told(&self.experiment, &self.params(&self.settings)?)?,
+            None => told(&self.experiment, &self.params(&self.settings, limit)?)?,
         };
-        self.format.screen(&shown)?;
+        if !html.as_ref().is_some_and(Output::is_stdout) {
+            self.format.screen(&shown)?;
+        }
+        if let Some(output) = html {
+            output.write(ramline_view::html::prediction(&shown, env!("CARGO_PKG_VERSION")).as_bytes())?;
+        }
         Ok(exit::DONE)
     }
 
-    fn params(&self, settings: &[String]) -> Result<Params> {
+    fn params(&self, settings: &[String], limit: Option<&String>) -> Result<Params> {
         let name = self.experiment.as_str();
         let known = find(name).filter(|_| [NAME, known_load::NAME].contains(&name));
         let table = known.ok_or_else(|| not_yet(name))?.table();
         let mut params = Params::defaults(&table);
         let one = |value: &Option<String>| value.iter().cloned().collect();
-        let values: [(&str, Vec<String>); 13] = [
+        let values: [(&str, Vec<String>); 14] = [
+            ("shared", self.shared.then(|| "true".to_owned()).into_iter().collect()),
             ("unit", one(&self.unit)),
             ("load", one(&self.load)),
             ("size", one(&self.size)),
             ("skew", one(&self.skew)),
             ("read-length", one(&self.read_length)),
             ("seed", one(&self.seed)),
-            ("limit", one(&self.limit)),
+            ("limit", limit.into_iter().cloned().collect()),
             ("rounds", one(&self.rounds)),
             ("timeout", one(&self.timeout)),
             ("fill", self.fill.clone()),

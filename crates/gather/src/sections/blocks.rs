@@ -1,6 +1,6 @@
 //! `/sys/block`: queue settings of whole devices and the numbers of their partitions.
 
-use ramline_snapshot::blocks::{BlockDevice, Partition};
+use ramline_snapshot::blocks::{BlockDevice, Partition, Reads};
 use ramline_snapshot::switches::bracketed;
 
 use super::reader::Reader;
@@ -37,5 +37,6 @@ fn block(reader: &Reader<'_>, name: &str) -> Option<BlockDevice> {
         slaves: reader.names(&format!("{dir}/slaves")),
         backing_file: reader.word(&format!("{dir}/loop/backing_file")),
         partitions: partitions.collect(),
+        reads: reader.text(format!("{dir}/stat")).ok().and_then(|text| Reads::parse(&text)),
     })
 }

@@ -5,7 +5,9 @@
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_measure::pages::named;
 use ramline_sim::cost::Costs;
-use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
+/// How often a setting is simulated if nothing else is asked for.
+pub use ramline_sim::forecast::RUNS;
+use ramline_sim::forecast::{Beside, Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
 use ramline_sim::memory::{Setting, SwapTo};
@@ -39,6 +41,8 @@ pub struct Question<'a> {
     pub arms: Vec<(Arm, Workload)>,
     /// Sizes of the swap of those that have one.
     pub swap: SwapSizes,
+    /// How many times each setting is simulated.
+    pub runs: u32,
 }
 
 /// What times rest on.
@@ -47,6 +51,19 @@ struct Basis<'a> {
     tiers: Option<&'a TierReport>,
     /// How many times slower the devices of a series were.
     slower: Option<f64>,
+}
+
+impl Question<'_> {
+    /// The same load in other amounts of RAM as well; each setting's name then says in which.
+    #[must_use]
+    pub fn with_limits(mut self, others: Vec<Self>) -> Self {
+        if others.is_empty() {
+            return self;
+        }
+        self.arms.extend(others.into_iter().flat_map(|other| other.arms));
+        self.arms.iter_mut().for_each(|(arm, workload)| arm.name = format!("{} at {}", arm.name, workload.limit));
+        self
+    }
 }
 
 impl Basis<'_> {
@@ -155,7 +172,7 @@ fn foretold(
     (basis, reference): (Basis<'_>, &str),
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    let Question { name, arms, swap, .. } = question;
+    let Question { name, arms, swap, runs, .. } = question;
     let arms: Vec<(Arm, Workload, Kernel)> = arms.iter().flat_map(|arm| with_each(arm, kernels)).collect();
     let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
     let mut out = Forecast { experiment: (*name).to_owned(), limit, ..Forecast::default() };
@@ -163,10 +180,11 @@ fn foretold(
     for (done, batch) in arms.chunks(threads()).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
-            let begun: Vec<_> = batch.iter().map(|arm| scope.spawn(|| one(touches, arm, *swap, basis))).collect();
+            let begun: Vec<_> =
+                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
-        for ((arm, ..), foretold) in batch.iter().zip(all) {
+        for ((arm, workload, _), foretold) in batch.iter().zip(all) {
             let foretold =
                 foretold.unwrap_or_else(|_| Err(LabError::Workload("the simulator broke off".to_owned())))?;
             if foretold.is_none() {
@@ -174,8 +192,14 @@ fn foretold(
             }
             let (foretold, simpler) = foretold.unzip();
             let foretold = foretold.flatten();
-            out.settings.push(Foretold { name: arm.name.clone(), foretold, simpler, ..Foretold::default() });
+            let (name, limit) = (arm.name.clone(), workload.limit);
+            out.settings.push(Foretold { name, limit, foretold, simpler, ..Foretold::default() });
         }
+    }
+    // Which contents, read-ahead or kernel a load has is nobody's choice of memory.
+    let one_load = |(arm, workload, _): &(Arm, Workload, Kernel)| (arm.fill.clone(), workload.read_ahead);
+    if kernels.len() == 1 && arms.windows(2).all(|pair| one_load(&pair[0]) == one_load(&pair[1])) {
+        out.front = out.front().into_iter().map(str::to_owned).collect();
     }
     out.notes.push(basis.said(reference));
     if !left_out.is_empty() {
@@ -206,13 +230,13 @@ fn with_each((arm, workload): &(Arm, Workload), kernels: &[Kernel]) -> Vec<(Arm,
 fn one(
     touches: &Compact,
     of: &(Arm, Workload, Kernel),
-    swap: SwapSizes,
+    (swap, runs): (SwapSizes, u32),
     basis: Basis<'_>,
 ) -> Result<Option<(Option<Figures>, Simpler)>> {
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |_: u32, page: u64| one_of(&lengths, page);
-    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, workload.seed, length);
+    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     Ok(Some((foretold, rivals::simpler(touches, &setting))))
 }
 
@@ -298,6 +322,7 @@ fn measured(record: &RunRecord) -> Option<Seen> {
         major: reclaim.major_faults as f64,
         swap_in: (reclaim.swap_in? + zeros) as f64,
         refault_file: reclaim.refault_file? as f64,
+        beside: Beside::default(),
     })
 }
 

@@ -4,7 +4,7 @@ use ramline_trace::generate::Load;
 
 use super::settings::Settings;
 use super::workload::load;
-use crate::limited::forecast::Question;
+use crate::limited::forecast::{Question, RUNS};
 use crate::prelude::*;
 
 /// What is foretold for these settings.
@@ -22,5 +22,6 @@ pub fn question(settings: &Settings) -> Result<Question<'static>> {
     let Some((_, workload)) = arms.first() else {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     };
-    Ok(Question { name: super::NAME, load: Load::CodePlusData(load(workload)), arms, swap: settings.swap_sizes() })
+    let (load, swap) = (Load::CodePlusData(load(workload)), settings.swap_sizes());
+    Ok(Question { name: super::NAME, load, arms, swap, runs: RUNS })
 }

@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::asked::Asked;
-use crate::limited::forecast::Question;
+use crate::limited::forecast::{Question, RUNS};
 use crate::params::Params;
 use crate::prelude::*;
 
@@ -17,5 +17,5 @@ pub fn question(params: &Params) -> Result<Question<'static>> {
     if arms.is_empty() {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     }
-    Ok(Question { name: NAME, load, arms, swap })
+    Ok(Question { name: NAME, load, arms, swap, runs: RUNS })
 }
