@@ -126,9 +126,47 @@ pub(crate) fn compression_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Opti
     cost(inputs, &format!("swap-write:{}", area.path)).or_else(|| cost(inputs, &format!("zram-{algorithm}/write")))
 }
 
+/// A swap-in from a zram with an algorithm, and the compression before it, as measured on a scratch device.
+pub(crate) fn zram_costs<'a>(inputs: &Inputs<'a>, algorithm: &str) -> (Option<Cost<'a>>, Option<Cost<'a>>) {
+    (cost(inputs, &format!("zram-{algorithm}")), cost(inputs, &format!("zram-{algorithm}/write")))
+}
+
+/// A fault that finds its page in RAM.
+pub(crate) fn fault_cost(inputs: &Inputs<'_>) -> Option<f64> {
+    cost(inputs, "page-cache-mmap-fault").map(|cost| cost.mean())
+}
+
 /// A random re-read of one page of a file, as measured: on the root file system, or in the directory that was named instead.
 pub(crate) fn reload_cost<'a>(inputs: &Inputs<'a>) -> Option<Cost<'a>> {
     cost_of(file_tier(inputs.tiers?)?)
+}
+
+/// Reads of a disk, below which their mean is chance.
+const ENOUGH_READS: u64 = 1000;
+
+/// What a read from the root disk has taken on the mean since it is there: with the waiting, the cold data and the sizes that this machine has, which a
+/// measurement of data just written has not.
+pub(crate) fn usual_read(snapshot: &Snapshot) -> Option<(&BlockDevice, f64)> {
+    let disk = disk_under(snapshot, "/")?;
+    let reads = disk.reads.filter(|reads| reads.count >= ENOUGH_READS)?;
+    Some((disk, reads.mean_ns()?))
+}
+
+/// Most that `vm.swappiness` may be: less while pages go to a slow area because the fast one in front of it is full.
+pub(crate) fn ceiling(areas: &[&SwapArea]) -> u64 {
+    if is_spilling(areas) { balance::TWO_TIER_CEILING } else { balance::MOST_SUGGESTED }
+}
+
+/// A fast area is full, and a slow one behind it takes its pages.
+pub(crate) fn is_spilling(areas: &[&SwapArea]) -> bool {
+    let is_full = |area: &&SwapArea| area.used.share_of(area.size).is_some_and(|share| share >= FULL);
+    areas.first().is_some_and(is_full) && slow_behind(areas).is_some()
+}
+
+/// The area on a disk behind zram.
+pub(crate) fn slow_behind<'a>(areas: &[&'a SwapArea]) -> Option<&'a SwapArea> {
+    let (first, others) = areas.split_first()?;
+    others.iter().copied().find(|area| first.zram().is_some() && area.zram().is_none())
 }
 
 /// What disturbed the measurement of this tier, as the report of the tiers has it: disturbances of the whole machine count, noise

@@ -3,8 +3,8 @@
 //! r = cost of a random file re-read / cost of a swap-in, with the compression before it where that was measured; the
 //! value that matches it is 200·r/(1+r). It is a formula, so
 //! the confidence is low; where the sandbox ran arms near both values it decides: faster makes this certain, not faster
-//! makes it silent. A disk area behind a fast one caps the value at 100, since what spills there is slow. Under MGLRU
-//! only the direction of the formula holds, and 200 would mean "never files": 199 is the most that is named.
+//! makes it silent. A disk area behind a fast one caps the value at 100, since what spills there is slow. More than 180 is
+//! never named: memory in use would go as well. Under MGLRU only the direction of the formula holds.
 
 use crate::prelude::*;
 
@@ -34,10 +34,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     // A page has to be compressed on its way out; a clean file page leaves for nothing.
     let r = reload.mean() / (swap_in.mean() + packing.map_or(0.0, |cost| cost.mean()));
     let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
-    let spills = first.zram().is_some() && areas.iter().any(|area| area.zram().is_none());
-    let advised = balance::swappiness_for_ratio(r.is_finite().then_some(r)?)?;
-    let advised = if spills { advised.min(balance::TWO_TIER_CEILING) } else { advised };
-    let advised = if mglru { advised.clamp(2, 199) } else { advised };
+    let implied = balance::swappiness_for_ratio(r.is_finite().then_some(r)?)?;
+    let spills = look::slow_behind(&areas).is_some();
+    let advised = implied.min(if spills { balance::TWO_TIER_CEILING } else { balance::MOST_SUGGESTED });
+    // Under MGLRU 1 would mean "files first".
+    let advised = if mglru { advised.max(2) } else { advised };
     let far = stands_for(current).max(stands_for(advised)) / stands_for(current).min(stands_for(advised)).max(1e-6);
     // A swap area slower than the files has a rule of its own, which names the same knob.
     let told = || super::swap_slower_than_reload::RULE.finding(inputs).is_some();
@@ -81,9 +82,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 }
 
 /// The cost ratio a value stands for: s/(200−s); kept off the ends, where it would be nothing or without bound.
-#[expect(clippy::cast_precision_loss, reason = "1 to 199")]
+#[expect(clippy::cast_precision_loss, reason = "1 to 180")]
 fn stands_for(swappiness: u64) -> f64 {
-    let s = swappiness.clamp(1, balance::MAX - 1) as f64;
+    let s = swappiness.clamp(1, balance::MOST_SUGGESTED) as f64;
     s / (200.0 - s)
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Desk<'a> {
     pub set_up: &'a SetUp,
     pub ask: &'a Ask,
     pub lines: Vec<PlanLine>,
+    /// The algorithm of the zram that this plan sets up.
+    pub zram: Option<String>,
     texts: Texts,
 }
 
@@ -30,7 +32,7 @@ pub(super) type Texts = BTreeMap<String, (Option<String>, Option<String>)>;
 
 impl<'a> Desk<'a> {
     pub fn new(inputs: &'a Inputs<'a>, set_up: &'a SetUp, ask: &'a Ask) -> Desk<'a> {
-        Desk { inputs, set_up, ask, lines: Vec::new(), texts: BTreeMap::new() }
+        Desk { inputs, set_up, ask, lines: Vec::new(), zram: None, texts: BTreeMap::new() }
     }
 
     /// The texts, to go back to with [`Desk::restore`].

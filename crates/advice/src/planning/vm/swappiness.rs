@@ -1,9 +1,13 @@
 //! vm.swappiness from what a swap-in and a re-read cost: s = 200 r/(1+r), r = cost of a file page read again / cost of a swap-in.
 //!
-//! Measured costs give r. Where none were measured the kinds of the devices give an interval, and its end nearer to today's value is
-//! taken. A disk area behind zram caps the value at 100, since that is what it stands for once zram is full.
+//! What a re-read costs is what reads of the root disk took here on the mean, in all that this machine did; where there are too few it is what
+//! `measure tiers` found, which on a virtual disk may be ten times less, for it reads what it has just written. Swap-ins are as measured, but for pages
+//! of one repeated word, which cost a fault and nothing else. Where none were measured the kinds of the devices give an interval, and its end
+//! nearer to today's value is taken. While zram has room the value is the one for zram, at most 180; a disk area behind it caps it at 100 once zram is
+//! full, since that is what it stands for then.
 //! It is a weight on scanning, not a price: values that stand for less than [`FAR`] times another ratio are kept.
 
+use ramline_evidence::pages::PageProfile;
 use ramline_model::balance;
 use ramline_plan::{PlanLine, Reason};
 use ramline_snapshot::swaps::SwapArea;
@@ -12,12 +16,42 @@ use ramline_units::Nanos;
 use super::super::desk::{Desk, Setting};
 use super::super::line::{Draft, reason};
 use crate::Inputs;
-use crate::look;
+use crate::look::{self, Cost};
 use crate::text::nanos_of;
 
 const TARGET: &str = "vm.swappiness";
 /// Costs vary by about half from run to run, and the kernel corrects for the rest by the costs it counts itself.
 const FAR: f64 = 4.0;
+
+/// Pages below which a sample says nothing about the others.
+const ENOUGH_PAGES: u64 = 100;
+
+/// What is swapped to first.
+struct Tier<'a> {
+    /// In words.
+    name: String,
+    /// Of a zram.
+    algorithm: Option<String>,
+    /// A swap-in, and the compression before it.
+    measured: (Option<Cost<'a>>, Option<Cost<'a>>),
+}
+
+impl<'a> Tier<'a> {
+    /// An area that is on.
+    fn of(inputs: &Inputs<'a>, area: &SwapArea) -> Tier<'a> {
+        Tier {
+            name: area.path.clone(),
+            algorithm: look::zram_of(inputs.snapshot, area).and_then(|zram| zram.algorithm.clone()),
+            measured: (look::swap_in_cost(inputs, area), look::compression_cost(inputs, area)),
+        }
+    }
+
+    /// The zram that this plan sets up.
+    fn planned(inputs: &Inputs<'a>, algorithm: &str) -> Tier<'a> {
+        let measured = look::zram_costs(inputs, algorithm);
+        Tier { name: "the zram of this plan".to_owned(), algorithm: Some(algorithm.to_owned()), measured }
+    }
+}
 
 /// r, as an interval, and what it rests on.
 struct Costs {
@@ -34,33 +68,37 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let Some(areas) = look::areas(snapshot) else {
         return Some(draft(reason("which swap areas are on was not seen", "/proc/swaps")).not_known("cat /proc/swaps"));
     };
-    let Some(first) = areas.first().copied() else {
-        return Some(draft(reason("no swap area is on, so it weighs nothing", "/proc/swaps")).keep());
+    let tier = match (&desk.zram, areas.first().copied()) {
+        (Some(algorithm), _) => Tier::planned(&inputs, algorithm),
+        (None, None) => return Some(draft(reason("no swap area is on, so it weighs nothing", "/proc/swaps")).keep()),
+        (None, Some(_)) if look::swap_used(&areas).0 == 0 => {
+            return Some(draft(reason("nothing is in swap now, so it has nothing to weigh yet", "/proc/swaps")).keep());
+        }
+        (None, Some(first)) if look::on_root_disk(snapshot, first) => {
+            let why = format!(
+                "{} is on the disk that files are read from: the costs are alike, and measured ones differ by noise",
+                first.path
+            );
+            return Some(draft(reason(why, "/proc/swaps, /sys/block")).keep());
+        }
+        (None, Some(first)) => Tier::of(&inputs, first),
     };
-    let used = look::swap_used(&areas);
-    if used.0 == 0 {
-        return Some(draft(reason("nothing is in swap now, so it has nothing to weigh yet", "/proc/swaps")).keep());
-    }
-    if look::on_root_disk(snapshot, first) {
-        let why = format!(
-            "{} is on the disk that files are read from: the costs are alike, and measured ones differ by noise",
-            first.path
-        );
-        return Some(draft(reason(why, "/proc/swaps, /sys/block")).keep());
-    }
     let zswap = snapshot.zswap.data().is_some_and(|zswap| zswap.enabled);
-    let Some(costs) = measured(&inputs, first).or_else(|| if zswap { None } else { of_kinds(&inputs, first) }) else {
-        let why = format!("what a swap-in from {} and a re-read cost here was not measured", first.path);
+    let pages = desk.ask.pages.as_ref();
+    let Some(costs) = measured(&inputs, &tier, pages).or_else(|| if zswap { None } else { of_kinds(&inputs, &tier) })
+    else {
+        let why = format!("what a swap-in from {} and a re-read cost here was not measured", tier.name);
         return Some(draft(reason(why, "tiers")).not_known("sudo ramline measure tiers"));
     };
-    let behind = areas.iter().copied().find(|area| first.zram().is_some() && area.zram().is_none());
-    let mglru = look::is_mglru(snapshot);
-    let advised = advised(&costs, now, behind.is_some(), mglru)?;
-    let mut also = costs.why;
+    let (spills, mglru) = (desk.zram.is_none() && look::is_spilling(&areas), look::is_mglru(snapshot));
+    let ceiling = if spills { look::ceiling(&areas) } else { balance::MOST_SUGGESTED };
+    let advised = advised(&costs, now, ceiling, mglru)?;
+    let (implied, mut also) = (balance::swappiness_for_ratio(costs.low)?, costs.why);
     let decided = also.remove(0);
-    also.extend(behind.map(|area| {
+    also.extend(areas.first().zip(look::slow_behind(&areas)).map(|(first, area)| {
+        let when = if spills { "is" } else { "will be" };
         let why = format!(
-            "when {} is full ({:.0} % now), pages go to {}, which is read like a disk: {} is the most that suits both",
+            "when {} is full ({:.0} % now), pages go to {}, which is read like a disk: {} {when} the most that suits both",
             first.path,
             first.used.share_of(first.size).unwrap_or_default() * 100.0,
             area.path,
@@ -68,6 +106,13 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         );
         reason(why, "/proc/swaps")
     }));
+    also.extend((!spills && implied > ceiling).then(|| {
+        let why = format!(
+            "more than {ceiling} is not suggested: memory that is in use goes then as well, and no load was faster"
+        );
+        reason(why, "docs/tune.md")
+    }));
+    also.extend(desk.zram.is_some().then(|| reason(format!("it is for {}", tier.name), "")));
     if mglru {
         also.push(reason("MGLRU is on: only the direction of the formula holds", "/sys/kernel/mm/lru_gen/enabled"));
     }
@@ -90,10 +135,11 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
 }
 
 /// The value advised where it is far from today's; `None` inside where today's is near enough.
-fn advised(costs: &Costs, now: u64, spills: bool, mglru: bool) -> Option<Option<u64>> {
+fn advised(costs: &Costs, now: u64, ceiling: u64, mglru: bool) -> Option<Option<u64>> {
     let fit = |value: u64| {
-        let value = if spills { value.min(balance::TWO_TIER_CEILING) } else { value };
-        if mglru { value.clamp(2, 199) } else { value }
+        let value = value.min(ceiling);
+        // Under MGLRU 1 would mean "files first".
+        if mglru { value.max(2) } else { value }
     };
     let (low, high) = (fit(balance::swappiness_for_ratio(costs.low)?), fit(balance::swappiness_for_ratio(costs.high)?));
     // The end that is nearer to today's value.
@@ -103,32 +149,59 @@ fn advised(costs: &Costs, now: u64, spills: bool, mglru: bool) -> Option<Option<
 }
 
 /// The cost ratio a value stands for, kept off the ends, where it would be nothing or without bound.
-#[expect(clippy::cast_precision_loss, reason = "1 to 199")]
+#[expect(clippy::cast_precision_loss, reason = "1 to 180")]
 fn stands_for(swappiness: u64) -> f64 {
-    let s = swappiness.clamp(1, balance::MAX - 1) as f64;
+    let s = swappiness.clamp(1, balance::MOST_SUGGESTED) as f64;
     s / (200.0 - s)
 }
 
-fn measured(inputs: &Inputs<'_>, first: &SwapArea) -> Option<Costs> {
-    let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
-    let tiers = inputs.tiers?;
-    if [swap_in.tier, reload.tier].iter().any(|tier| look::noise(tiers, tier).is_some()) {
+fn measured(inputs: &Inputs<'_>, tier: &Tier<'_>, pages: Option<&PageProfile>) -> Option<Costs> {
+    let (swap_in, packing) = tier.measured;
+    let swap_in = swap_in?;
+    let (reload, of, source) = reload(inputs)?;
+    if look::noise(inputs.tiers?, swap_in.tier).is_some() {
         return None;
     }
     // A page is compressed on its way out; a clean file page leaves for nothing.
-    let packing = look::compression_cost(inputs, first);
     let cost = swap_in.mean() + packing.map_or(0.0, |cost| cost.mean());
-    let r = reload.mean() / cost;
+    let plain = packing.and_then(|_| one_word(pages?));
+    let cost = plain.map_or(cost, |share| (1.0 - share) * cost + share * look::fault_cost(inputs).unwrap_or_default());
+    let r = reload / cost;
     let implied = balance::swappiness_for_ratio(r.is_finite().then_some(r)?)?;
     let with = if packing.is_some() { "a swap-in with its compression" } else { "a swap-in" };
+    let share = plain.map(|share| format!(" ({:.0} % of the pages are of one word and cost a fault)", share * 100.0));
     let why = format!(
-        "a file page read again costs {}, {with} {}: r = {r:.2}, 200 r/(1+r) = {implied}",
-        nanos_of(reload.mean()),
-        nanos_of(cost)
+        "a file page read again costs {} ({of}), {with} {}{}: r = {r:.2}, 200 r/(1+r) = {implied}",
+        nanos_of(reload),
+        nanos_of(cost),
+        share.unwrap_or_default()
     );
-    let source =
-        format!("measure tiers: {} (n {}), {} (n {})", reload.tier, reload.latency.n, swap_in.tier, swap_in.latency.n);
+    let source = format!("{source}; measure tiers: {} (n {})", swap_in.tier, swap_in.latency.n);
     Some(Costs { low: r, high: r, why: vec![reason(why, source)] })
+}
+
+/// What a page of a file costs that is read again, of what it is known, and from where.
+fn reload(inputs: &Inputs<'_>) -> Option<(f64, String, String)> {
+    if let Some((disk, mean)) = look::usual_read(inputs.snapshot) {
+        let of = format!("the mean of all reads of {} so far", disk.name);
+        return Some((mean, of, format!("/sys/block/{}/stat", disk.name)));
+    }
+    let tiers = inputs.tiers?;
+    let measured = look::reload_cost(inputs).filter(|cost| look::noise(tiers, cost.tier).is_none())?;
+    Some((
+        measured.mean(),
+        "as measured".to_owned(),
+        format!("measure tiers: {} (n {})", measured.tier, measured.latency.n),
+    ))
+}
+
+/// The share of pages that are one repeated word, which zram only notes.
+#[expect(clippy::cast_precision_loss, reason = "pages of a sample")]
+fn one_word(pages: &PageProfile) -> Option<f64> {
+    let sampling = &pages.sampling;
+    (sampling.taken >= ENOUGH_PAGES)
+        .then(|| sampling.same_filled as f64 / sampling.taken as f64)
+        .filter(|share| *share >= 0.01)
 }
 
 /// What one page costs from devices of a kind, from the fastest to the slowest that is usual.
@@ -137,20 +210,26 @@ type Usual = (u64, u64);
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
 
-fn of_kinds(inputs: &Inputs<'_>, first: &SwapArea) -> Option<Costs> {
+fn of_kinds(inputs: &Inputs<'_>, tier: &Tier<'_>) -> Option<Costs> {
     let snapshot = inputs.snapshot;
-    let algorithm = look::zram_of(snapshot, first)?.algorithm.as_deref()?;
+    let algorithm = tier.algorithm.as_deref()?;
     let zram = packed(algorithm);
-    // What a virtual disk is, only a measurement can say.
-    let disk = look::disk_under(snapshot, "/").filter(|_| snapshot.machine.hypervisor.is_none())?;
-    let file = disk_read(&disk.name, disk.rotational)?;
+    let (file, of) = match look::usual_read(snapshot) {
+        Some((disk, mean)) => {
+            let mean = nanos_of(mean);
+            ((mean.0, mean.0), format!("reads of {} took {mean} on the mean", disk.name))
+        }
+        None => {
+            // What a virtual disk is, only a measurement can say.
+            let disk = look::disk_under(snapshot, "/").filter(|_| snapshot.machine.hypervisor.is_none())?;
+            let file = disk_read(&disk.name, disk.rotational)?;
+            (file, format!("usual for {}: {} to {} a page read again", disk.name, Nanos(file.0), Nanos(file.1)))
+        }
+    };
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds below a second")]
     let (low, high) = (file.0 as f64 / zram.1 as f64, file.1 as f64 / zram.0 as f64);
     let why = format!(
-        "not measured; usual for {}: {} to {} a page read again, for {algorithm}: {} to {} a page swapped out and in: r = {low:.0} to {high:.0}",
-        disk.name,
-        Nanos(file.0),
-        Nanos(file.1),
+        "swap-ins not measured; {of}, usual for {algorithm}: {} to {} a page swapped out and in: r = {low:.0} to {high:.0}",
         Nanos(zram.0),
         Nanos(zram.1)
     );

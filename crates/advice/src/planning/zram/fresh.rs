@@ -16,7 +16,10 @@ const MUCH_ON_DISK: f64 = 0.05;
 /// Below it a page in zram frees less than a tenth of itself, for a compression out and another in.
 const LEAST_RATIO: f64 = 1.1;
 
-pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
+/// What most kernels choose.
+const USUAL: &str = "lzo-rle";
+
+pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let (inputs, goal) = (desk.inputs, desk.ask.goal);
     let snapshot = inputs.snapshot;
     let ram = snapshot.mem_total()?;
@@ -111,6 +114,8 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         Some(other) => manager::replaced(other, make, None),
         None => make(),
     };
+    let of_the_kernel = zram.devices.iter().find_map(|device| device.algorithm.clone());
+    desk.zram = steps.is_ok().then(|| set_up.algorithm.or(of_the_kernel).unwrap_or_else(|| USUAL.to_owned()));
     Some(draft(wanted).also(also).change(new, effect, risk, steps))
 }
 

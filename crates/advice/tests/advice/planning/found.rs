@@ -45,7 +45,7 @@ fn the_line_of_a_finding_is_why_the_finding_is_and_goes_to_its_value() {
     let (case, found) = (fires(id), fires(id).finding(id).unwrap());
     let plan = planned(&case, &systemd(), id);
     let [line] = plan.lines.as_slice() else { panic!("{plan:#?}") };
-    assert_eq!((line.old.as_deref(), line.new.as_deref()), (Some("60"), Some("190")));
+    assert_eq!((line.old.as_deref(), line.new.as_deref()), (Some("60"), Some("180")));
     assert_eq!((&line.why[0].text, &line.effect, &line.risk), (&found.title, &found.effect, &found.cost_if_wrong));
     assert!(plan.topics.is_empty() && plan.steps().len() == 2, "{plan:#?}");
 }
@@ -79,7 +79,7 @@ fn what_stands_in_the_way_is_said_by_the_finding_with_the_command_that_is_left()
         let found = fires(id).inputs(|inputs| findings_on(inputs, set_up));
         found.into_iter().find(|finding| finding.id == id).unwrap()
     };
-    assert_eq!(with(&systemd()).change.unwrap().what, "vm.swappiness: 60 -> 190");
+    assert_eq!(with(&systemd()).change.unwrap().what, "vm.swappiness: 60 -> 180");
     let read_only = with(&SetUp { etc: Etc::ReadOnly, ..systemd() });
     assert_eq!(read_only.tune.as_deref(), Some("sudo ramline tune apply swappiness-against-costs --runtime-only"));
     assert!(read_only.change.unwrap().what.contains("until the next boot (/etc is read-only"));

@@ -1,8 +1,11 @@
-use ramline_plan::{Decision, Step, Topic};
+use ramline_advice::planning::{Ask, plan};
+use ramline_evidence::pages::{PageProfile, Sampling};
+use ramline_plan::{Decision, Goal, Step, Topic};
 use ramline_snapshot::Seen;
+use ramline_snapshot::blocks::{BlockDevice, Reads};
 use ramline_snapshot::configured::Setting;
 
-use super::{is_refused, line, steps, systemd, why};
+use super::{is_refused, line, planned, steps, systemd, why};
 use crate::cases::{Case, with_zram, without_swap};
 
 const KEY: &str = "vm.swappiness";
@@ -23,12 +26,83 @@ fn swappiness_follows_measured_costs_and_is_kept_where_it_is_near_them() {
 }
 
 #[test]
-fn a_disk_behind_zram_caps_swappiness_at_100() {
+fn a_disk_behind_zram_caps_swappiness_at_100_once_zram_is_full() {
     let areas = "/dev/zram0 partition 118812 24576 100\n/dev/sdz1 partition 523260 0 -2\n";
-    let both = line(&measured().swappiness(10).swaps(areas), &systemd(), Topic::Vm, KEY);
-    assert_eq!(both.new.as_deref(), Some("100"));
-    assert!(why(&both).contains("when /dev/zram0 is full (21 % now), pages go to /dev/sdz1"), "{}", why(&both));
-    assert_eq!(line(&measured().swaps(areas), &systemd(), Topic::Vm, KEY).decision, Decision::Keep);
+    let both = line(&measured().swaps(areas), &systemd(), Topic::Vm, KEY);
+    assert_eq!(both.new.as_deref(), Some("160"));
+    let later = "when /dev/zram0 is full (21 % now), pages go to /dev/sdz1, which is read like a disk: 100 will be";
+    assert!(why(&both).contains(later), "{}", why(&both));
+    let full = "/dev/zram0 partition 118812 118000 100\n/dev/sdz1 partition 523260 0 -2\n";
+    let now = line(&measured().swappiness(10).swaps(full), &systemd(), Topic::Vm, KEY);
+    assert_eq!(now.new.as_deref(), Some("100"));
+    assert!(why(&now).contains("100 is the most that suits both"), "{}", why(&now));
+    assert_eq!(line(&measured().swaps(full), &systemd(), Topic::Vm, KEY).decision, Decision::Keep);
+}
+
+#[test]
+fn what_reads_of_the_disk_took_here_comes_before_what_was_measured_of_new_data() {
+    let read = |count: u64, took_ms: u64| {
+        let mut case = measured();
+        disk(&mut case, "vda", Some(Reads { count, took_ms }));
+        line(&case, &systemd(), Topic::Vm, KEY)
+    };
+    // 120 us against 20 us.
+    let found = read(10_000, 1200);
+    assert_eq!(found.new.as_deref(), Some("171"));
+    assert!(why(&found).contains("120.0 us (the mean of all reads of vda so far)"), "{}", why(&found));
+    let slow = read(10_000, 3800);
+    assert_eq!(slow.new.as_deref(), Some("180"));
+    assert!(why(&slow).contains("= 190; more than 180 is not suggested"), "{}", why(&slow));
+    assert_eq!(read(999, 380).new.as_deref(), Some("160"), "too few of them");
+}
+
+#[test]
+fn pages_of_one_word_cost_a_fault_and_no_compression() {
+    let of = |same_filled: u64| {
+        let case = measured().tier("swap-write:/dev/zram0", 20).tier("page-cache-mmap-fault", 2);
+        let sampling = Sampling { taken: 1000, same_filled, ..Sampling::default() };
+        let pages = Some(PageProfile { sampling, ..PageProfile::default() });
+        let ask = Ask { topics: vec![Topic::Vm], pages, ..Ask::default() };
+        let plan = case.inputs(|inputs| plan(inputs, &systemd(), &ask));
+        plan.lines.into_iter().find(|line| line.target == KEY).unwrap()
+    };
+    // 80 us against 40 us, and against 2 us.
+    assert!(why(&of(0)).contains("r = 2.00"), "{}", why(&of(0)));
+    assert!(
+        why(&of(1000)).contains("(100 % of the pages are of one word and cost a fault): r = 40.00"),
+        "{}",
+        why(&of(1000))
+    );
+    assert_eq!(of(1000).new.as_deref(), Some("180"));
+}
+
+#[test]
+fn with_a_zram_that_is_planned_the_value_for_it_is_planned_at_once() {
+    let of = |case: &Case| {
+        let plan = planned(case, &systemd(), &[Topic::Zram, Topic::Vm], Goal::Capacity);
+        assert_eq!(plan.lines.iter().find(|line| line.target == "zram").unwrap().decision, Decision::Change);
+        plan.lines.into_iter().find(|line| line.target == KEY).unwrap()
+    };
+    // 80 us against 20 us.
+    let case = without_swap().tier("disk:/", 80).tier("zram-lzo-rle", 10).tier("zram-lzo-rle/write", 10);
+    let found = of(&case);
+    assert_eq!((found.decision.clone(), found.new.as_deref()), (Decision::Change, Some("160")), "{}", why(&found));
+    assert!(why(&found).contains("it is for the zram of this plan"), "{}", why(&found));
+    assert!(matches!(of(&without_swap()).decision, Decision::NotKnown(_)));
+}
+
+/// The root file system is on this disk.
+fn disk(case: &mut Case, name: &str, reads: Option<Reads>) {
+    let Seen::Seen { data: blocks, .. } = &mut case.now.blocks else { panic!("no blocks") };
+    let Seen::Seen { data: mounts, .. } = &mut case.now.mounts else { panic!("no mounts") };
+    blocks.push(BlockDevice {
+        name: name.into(),
+        dev: "259:0".into(),
+        rotational: Some(false),
+        reads,
+        ..BlockDevice::default()
+    });
+    mounts.iter_mut().filter(|mount| mount.at == "/").for_each(|mount| mount.dev = "259:0".into());
 }
 
 #[test]
@@ -42,16 +116,7 @@ fn without_swap_in_use_or_without_costs_swappiness_is_no_change() {
 fn kinds_of_devices_give_an_interval_of_which_the_nearer_end_is_taken() {
     let mut case = with_zram();
     case.now.machine.hypervisor = None;
-    let Seen::Seen { data: blocks, .. } = &mut case.now.blocks else { panic!("no blocks") };
-    let Seen::Seen { data: mounts, .. } = &mut case.now.mounts else { panic!("no mounts") };
-    let disk = ramline_snapshot::blocks::BlockDevice {
-        name: "nvme0n1".into(),
-        dev: "259:0".into(),
-        rotational: Some(false),
-        ..Default::default()
-    };
-    blocks.push(disk);
-    mounts.iter_mut().filter(|mount| mount.at == "/").for_each(|mount| mount.dev = "259:0".into());
+    disk(&mut case, "nvme0n1", None);
     // 60 to 120 us against 8 to 40 us: r is 1.5 to 15, 120 to 188. 60 stands for 0.43, and 1.5 is not far from it.
     assert_eq!(line(&case.clone().swappiness(60), &systemd(), Topic::Vm, KEY).decision, Decision::Keep);
     assert_eq!(line(&case.swappiness(10), &systemd(), Topic::Vm, KEY).new.as_deref(), Some("120"));
