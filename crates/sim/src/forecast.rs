@@ -5,7 +5,7 @@
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Load;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::belady;
 use crate::chance::{self, Chance};
@@ -23,7 +23,7 @@ const PACE: (u32, u32) = (5, 11);
 const FASTEST: f64 = -5.0;
 const SLOWEST: f64 = 10.0;
 /// The middle of several values, the least and the most.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Range {
     /// The middle.
     pub median: f64,
@@ -52,7 +52,7 @@ impl Range {
 }
 
 /// How runs end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The load is done.
@@ -65,7 +65,7 @@ pub enum Verdict {
 }
 
 /// What is foretold, or was measured, of one setting.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Figures {
     /// How most runs end.
     pub verdict: Verdict,
@@ -77,26 +77,18 @@ pub struct Figures {
     pub swap_in: Option<Range>,
     /// Pages of files a round that come back.
     pub refault_file: Option<Range>,
-    /// What is foretold beside these, and not measured.
-    #[serde(flatten)]
-    pub beside: Beside<Range>,
-}
-
-/// What a setting costs besides its time.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Beside<T> {
-    /// Part of the time that is spent waiting for disks.
+    /// Part of the time that is spent waiting for disks; this and what follows is foretold and not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<T>,
+    pub waiting: Option<Range>,
     /// Bytes a round that are read from disks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk_read: Option<T>,
+    pub disk_read: Option<Range>,
     /// Bytes a round that are written to a swap area on a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disk_written: Option<T>,
+    pub disk_written: Option<Range>,
     /// Bytes of RAM that zram takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub zram: Option<T>,
+    pub zram: Option<Range>,
 }
 
 /// One run, simulated or measured.
@@ -114,8 +106,21 @@ pub struct Seen {
     pub swap_in: f64,
     /// See [`Figures`].
     pub refault_file: f64,
-    /// See [`Beside`]; bytes over all rounds, none of which a lab counts.
-    pub beside: Beside<f64>,
+    /// What a lab does not count.
+    pub beside: Option<Beside>,
+}
+
+/// Of a simulated run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// See [`Figures`].
+    pub waiting: f64,
+    /// Bytes over all rounds.
+    pub disk_read: f64,
+    /// Bytes over all rounds.
+    pub disk_written: f64,
+    /// See [`Figures`].
+    pub zram: Option<f64>,
 }
 
 impl Figures {
@@ -133,12 +138,10 @@ impl Figures {
             major: each(|run| run.major),
             swap_in: each(|run| run.swap_in),
             refault_file: each(|run| run.refault_file),
-            beside: Beside {
-                waiting: all(runs, |run| run.beside.waiting),
-                disk_read: all(runs, |run| Some(run.beside.disk_read? / run.rounds)),
-                disk_written: all(runs, |run| Some(run.beside.disk_written? / run.rounds)),
-                zram: all(runs, |run| run.beside.zram),
-            },
+            waiting: all(runs, |run| Some(run.beside?.waiting)),
+            disk_read: all(runs, |run| Some(run.beside?.disk_read / run.rounds)),
+            disk_written: all(runs, |run| Some(run.beside?.disk_written / run.rounds)),
+            zram: all(runs, |run| run.beside?.zram),
         })
     }
 }
@@ -162,12 +165,12 @@ fn seen(outcome: &Outcome) -> Seen {
         major: outcome.counts.major as f64,
         swap_in: outcome.counts.swap_in as f64,
         refault_file: outcome.counts.refault[1] as f64,
-        beside: Beside {
-            waiting: Some(outcome.waited as f64 / outcome.took.max(1) as f64),
-            disk_read: Some((outcome.counts.fetched * 4096) as f64),
-            disk_written: Some((outcome.counts.written * 4096) as f64),
+        beside: Some(Beside {
+            waiting: outcome.waited as f64 / outcome.took.max(1) as f64,
+            disk_read: (outcome.counts.fetched * 4096) as f64,
+            disk_written: (outcome.counts.written * 4096) as f64,
             zram: (outcome.pool > 0).then_some(outcome.pool as f64),
-        },
+        }),
     }
 }
 
@@ -248,7 +251,7 @@ pub fn least(load: &Compact, setting: &Setting) -> f64 {
 }
 
 /// Foretold beside what was measured, setting by setting.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Forecast {
     /// The experiment.
@@ -280,7 +283,7 @@ impl Forecast {
     pub fn front(&self) -> Vec<&str> {
         let cost = |setting: &Foretold| {
             let figures = setting.foretold.filter(|figures| figures.verdict == Verdict::Fine)?;
-            let written = figures.beside.disk_written.map_or(0.0, |range| range.median);
+            let written = figures.disk_written.map_or(0.0, |range| range.median);
             Some((setting.limit, figures.round?.median, written))
         };
         let all: Vec<_> =
@@ -306,7 +309,7 @@ impl Forecast {
 }
 
 /// One setting.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Foretold {
     /// Its name in the lab.
@@ -360,8 +363,7 @@ mod tests {
     fn the_front_has_what_no_other_is_better_than() {
         let setting = |name: &str, limit: u64, round: f64, written: f64, verdict: Verdict| {
             let of = |value: f64| Some(Range { median: value, low: value, high: value });
-            let beside = Beside { disk_written: of(written), ..Beside::default() };
-            let figures = Figures { verdict, round: of(round), beside, ..Figures::default() };
+            let figures = Figures { verdict, round: of(round), disk_written: of(written), ..Figures::default() };
             let limit = ramline_units::Bytes(limit);
             Foretold { name: name.to_owned(), limit, foretold: Some(figures), ..Foretold::default() }
         };

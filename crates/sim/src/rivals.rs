@@ -5,7 +5,7 @@
 
 use ramline_trace::generate::Memory as Kind;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::chance;
 use crate::load::{Compact, word};
@@ -35,7 +35,7 @@ pub enum Rule {
 }
 
 /// What the two rules say of a setting, a round.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Simpler {
     /// One list.
@@ -45,7 +45,7 @@ pub struct Simpler {
 }
 
 /// Counts a round, as those of a forecast.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct SimplerCounts {
     /// Major faults.

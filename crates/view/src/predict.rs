@@ -6,7 +6,7 @@ use crate::prelude::*;
 use ramline_sheet::{Bar, Bars, Column, format};
 
 /// A forecast, as it is shown.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Prediction {
     /// Version of this document.
@@ -91,13 +91,11 @@ impl Prediction {
                 times(setting).unwrap_or_else(|| "-".to_owned())
             })
             .column(Column::right("waits for disks").spare(), |setting| {
-                of(setting, |figures| figures.beside.waiting, |range| format::percent(range.median))
+                of(setting, |figures| figures.waiting, |range| format::percent(range.median))
             })
-            .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.beside.disk_read, bytes))
-            .column(Column::right("written").spare(), |setting| {
-                of(setting, |figures| figures.beside.disk_written, bytes)
-            })
-            .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.beside.zram, bytes));
+            .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.disk_read, bytes))
+            .column(Column::right("written").spare(), |setting| of(setting, |figures| figures.disk_written, bytes))
+            .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.zram, bytes));
         sheet.table(table);
     }
 
@@ -106,10 +104,10 @@ impl Prediction {
     pub fn charts(&self) -> Sheet {
         let mut sheet = Sheet::new();
         let beside: [(&str, Pick, Text); 4] = [
-            ("Read from disks in a round", |figures| figures.beside.disk_read, bytes),
-            ("Written to a swap area on a disk in a round", |figures| figures.beside.disk_written, bytes),
-            ("Part of the time that is spent waiting for disks", |figures| figures.beside.waiting, share),
-            ("RAM that zram takes", |figures| figures.beside.zram, bytes),
+            ("Read from disks in a round", |figures| figures.disk_read, bytes),
+            ("Written to a swap area on a disk in a round", |figures| figures.disk_written, bytes),
+            ("Part of the time that is spent waiting for disks", |figures| figures.waiting, share),
+            ("RAM that zram takes", |figures| figures.zram, bytes),
         ];
         for (title, pick, text) in FIGURES.into_iter().chain(beside) {
             let bar = |name: String, figures: Option<&Figures>| {
@@ -220,7 +218,6 @@ fn whole(value: f64) -> String {
 mod tests {
     use super::*;
     use ramline_sheet::text::Style;
-    use ramline_sim::forecast::Beside;
 
     fn setting(name: &str, verdict: Verdict, round: f64, measured: Option<f64>) -> Foretold {
         let figures = |middle: f64| {
@@ -231,7 +228,7 @@ mod tests {
                 major: range(1000.0),
                 swap_in: range(0.0),
                 refault_file: range(20.0),
-                beside: Beside::default(),
+                ..Figures::default()
             }
         };
         let measured = measured.map(figures);

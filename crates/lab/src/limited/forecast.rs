@@ -7,7 +7,7 @@ use ramline_measure::pages::named;
 use ramline_sim::cost::Costs;
 /// How often a setting is simulated if nothing else is asked for.
 pub use ramline_sim::forecast::RUNS;
-use ramline_sim::forecast::{Beside, Figures, Forecast, Foretold, Seen, Verdict};
+use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
 use ramline_sim::memory::{Setting, SwapTo};
@@ -322,7 +322,7 @@ fn measured(record: &RunRecord) -> Option<Seen> {
         major: reclaim.major_faults as f64,
         swap_in: (reclaim.swap_in? + zeros) as f64,
         refault_file: reclaim.refault_file? as f64,
-        beside: Beside::default(),
+        beside: None,
     })
 }
 

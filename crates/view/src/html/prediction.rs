@@ -35,7 +35,7 @@ pub fn prediction(prediction: &Prediction, ramline: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ramline_sim::forecast::{Beside, Figures, Forecast, Foretold, Range};
+    use ramline_sim::forecast::{Figures, Forecast, Foretold, Range};
     use ramline_units::Bytes;
 
     use super::*;
@@ -43,8 +43,7 @@ mod tests {
     #[test]
     fn each_figure_is_a_chart_with_intervals_and_names_are_data() {
         let range = |median: f64| Some(Range { median, low: median / 2.0, high: median * 2.0 });
-        let beside = Beside { disk_read: range(4096.0), zram: range(0.0), ..Beside::default() };
-        let figures = Figures { round: range(1.0), beside, ..Figures::default() };
+        let figures = Figures { round: range(1.0), disk_read: range(4096.0), zram: range(0.0), ..Figures::default() };
         let setting = |name: &str| Foretold {
             name: name.to_owned(),
             limit: Bytes::from_mib(100),
