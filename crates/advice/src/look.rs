@@ -152,11 +152,6 @@ pub(crate) fn usual_read(snapshot: &Snapshot) -> Option<(&BlockDevice, f64)> {
     Some((disk, reads.mean_ns()?))
 }
 
-/// Most that `vm.swappiness` may be: less while pages go to a slow area because the fast one in front of it is full.
-pub(crate) fn ceiling(areas: &[&SwapArea]) -> u64 {
-    if is_spilling(areas) { balance::TWO_TIER_CEILING } else { balance::MOST_SUGGESTED }
-}
-
 /// A fast area is full, and a slow one behind it takes its pages.
 pub(crate) fn is_spilling(areas: &[&SwapArea]) -> bool {
     let is_full = |area: &&SwapArea| area.used.share_of(area.size).is_some_and(|share| share >= FULL);

@@ -17,7 +17,7 @@ use crate::prelude::*;
 pub const MAX: u64 = 200;
 
 /// More is not suggested, whatever costs say: memory in use goes then as well. Of five loads measured at 60, 100, 180 and 195 (docs/tune.md) none was
-/// faster above it, and pgbench swapped in 8,153 pages at 195, 3,142 at 180 and 928 at 60.
+/// measurably faster above it, and pgbench swapped in 8,153 pages at 195, 3,142 at 180 and 928 at 60.
 pub const MOST_SUGGESTED: u64 = 180;
 
 /// With a slow area behind a fast one, more than this is not suggested: once the fast one is full, the slow one pays.

@@ -196,7 +196,7 @@ fn foretold(
             out.settings.push(Foretold { name, limit, foretold, simpler, ..Foretold::default() });
         }
     }
-    // Which contents, read-ahead or kernel a load has is nobody's choice of memory.
+    // What can be chosen is a setting for one load: the same contents, read-ahead and kernel.
     let one_load = |(arm, workload, _): &(Arm, Workload, Kernel)| (arm.fill.clone(), workload.read_ahead);
     if kernels.len() == 1 && arms.windows(2).all(|pair| one_load(&pair[0]) == one_load(&pair[1])) {
         out.front = out.front().into_iter().map(str::to_owned).collect();

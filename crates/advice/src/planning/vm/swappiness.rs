@@ -91,7 +91,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         return Some(draft(reason(why, "tiers")).not_known("sudo ramline measure tiers"));
     };
     let (spills, mglru) = (desk.zram.is_none() && look::is_spilling(&areas), look::is_mglru(snapshot));
-    let ceiling = if spills { look::ceiling(&areas) } else { balance::MOST_SUGGESTED };
+    let ceiling = if spills { balance::TWO_TIER_CEILING } else { balance::MOST_SUGGESTED };
     let advised = advised(&costs, now, ceiling, mglru)?;
     let (implied, mut also) = (balance::swappiness_for_ratio(costs.low)?, costs.why);
     let decided = also.remove(0);
@@ -108,7 +108,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     }));
     also.extend((!spills && implied > ceiling).then(|| {
         let why = format!(
-            "more than {ceiling} is not suggested: memory that is in use goes then as well, and no load was faster"
+            "more than {ceiling} is not suggested: memory in use goes then as well, and no load was measurably faster"
         );
         reason(why, "docs/tune.md")
     }));
