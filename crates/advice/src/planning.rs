@@ -8,6 +8,7 @@
 mod ask;
 mod desk;
 mod found;
+mod judged;
 mod killers;
 mod line;
 mod maintain;
@@ -17,6 +18,7 @@ mod own;
 mod settled;
 mod swap;
 mod tmp;
+mod tried;
 mod vm;
 mod zram;
 
@@ -27,8 +29,10 @@ use ramline_snapshot::{Snapshot, Wanted};
 use crate::Inputs;
 pub use ask::Ask;
 use desk::Desk;
+pub use judged::Judged;
 pub use named::{NotPlanned, planned_finding};
 pub use settled::findings_on;
+pub use tried::settings_to_try;
 
 /// The sections a plan looks at.
 #[must_use]

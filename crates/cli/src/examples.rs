@@ -238,6 +238,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline tune plan vm --for 10", "rates over 10 s"),
             ("ramline tune plan zram swap --all", "each step, and the same as commands"),
             ("ramline tune plan swap-outranked", "what a finding of checkup advises"),
+            ("sudo ramline tune plan zram swap vm --judge -- ./job", "by what your own command runs fastest with"),
             ("ramline tune plan --runtime-only --json", "for this boot alone, as data"),
         ],
     ),

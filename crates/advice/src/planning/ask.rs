@@ -3,6 +3,8 @@
 use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
 
+use super::judged::Judged;
+
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ask {
@@ -24,6 +26,8 @@ pub struct Ask {
     pub pages: Option<PageProfile>,
     /// What qualifies that profile: it is of another machine.
     pub pages_of: Vec<String>,
+    /// The setting under which a load of the reader's own ran fastest: zram, swap and swappiness follow it instead of costs and need.
+    pub judged: Option<Judged>,
 }
 
 impl Ask {

@@ -90,6 +90,9 @@ fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
     if let Some(container) = &snapshot.machine.container {
         return Some(draft(reason(format!("this is a container ({container}): swap is the host's"), "machine")).keep());
     }
+    if let Some(judged) = desk.ask.judged.as_ref().filter(|judged| !judged.is_on_disk()) {
+        return Some(judged.draft(TARGET, None, false).keep());
+    }
     let wanted = match desk.ask.goal {
         Goal::Capacity => {
             Some(reason("asked for: the most data in RAM, so what is idle goes to disk", "--goal capacity"))
@@ -97,11 +100,14 @@ fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
         Goal::FlashWear => None,
         Goal::Balanced | Goal::Latency => need::of(desk.inputs),
     };
-    let Some(wanted) = wanted else {
-        let other = reason("with a swap file: ramline tune plan swap --goal capacity", "");
-        return Some(draft(need::none(desk.inputs)).also([other]).keep());
+    let draft = match (&desk.ask.judged, wanted) {
+        (Some(judged), _) => judged.draft(TARGET, None, true),
+        (None, Some(wanted)) => draft(wanted),
+        (None, None) => {
+            let other = reason("with a swap file: ramline tune plan swap --goal capacity", "");
+            return Some(draft(need::none(desk.inputs)).also([other]).keep());
+        }
     };
-    let draft = draft(wanted);
     let (place, size) = match place(desk, ram) {
         Ok(found) => found,
         Err(why) => return Some(draft.change("a swap file", String::new(), String::new(), Err(why))),

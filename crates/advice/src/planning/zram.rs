@@ -37,6 +37,14 @@ fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     }
 }
 
+/// The algorithm that these pages speak for.
+pub(super) fn algorithm_by_pages(
+    profile: &ramline_evidence::pages::PageProfile,
+    snapshot: &Snapshot,
+) -> Option<String> {
+    pages::choose(profile, snapshot, ramline_plan::Goal::Balanced, None)?.algorithm
+}
+
 /// The size at which a full device takes so much of the RAM as the goal allows.
 fn size(ram: Bytes, ratio: Option<Ratio>, goal: ramline_plan::Goal) -> Bytes {
     let share = match goal {

@@ -3,6 +3,7 @@
 mod areas;
 mod found;
 mod healthy;
+mod judged;
 mod maintain;
 mod tmp;
 mod vm;

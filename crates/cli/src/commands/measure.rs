@@ -1,6 +1,5 @@
 //! `ramline measure`: what things cost on this machine.
 
-mod judge;
 pub mod pages;
 mod tiers;
 

@@ -4,6 +4,7 @@ pub mod cache;
 pub mod checkup;
 pub mod explain;
 pub mod generate;
+pub mod judge;
 pub mod lab;
 pub mod measure;
 pub mod predict;

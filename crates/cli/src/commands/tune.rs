@@ -5,24 +5,16 @@ mod changes;
 mod unit;
 mod verify;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::{Args, Subcommand};
 use ramline_advice::{Inputs, NotPlanned, planned_finding, planning};
+use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
-use ramline_snapshot::Window;
-use ramline_view::sheet::Depth;
-use ramline_view::{Screen, TunePlan};
+use ramline_view::TunePlan;
 
-use crate::choice::{Choice, choices};
+use crate::commands::judge::Judging;
+use crate::commands::lab;
 use crate::commands::measure::pages;
 use crate::commands::show;
-use crate::duration;
-use crate::output::Format;
-use crate::remembered;
-use crate::source::Source;
+use crate::prelude::*;
 
 choices!(Topic {
     Swap: "swap", "swap areas on disk, their size and order";
@@ -97,6 +89,17 @@ struct Asked {
     /// Choose a new zram's algorithm and size by this profile of `measure pages` (default: the last one of this boot)
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Plan zram, swap and swappiness by what a command of yours runs fastest with, within a memory limit (as root; the command after --)
+    #[arg(long, requires = "command", conflicts_with_all = ["goal", "set", "by"])]
+    judge: bool,
+    #[command(flatten)]
+    judging: Judging,
+    /// With --judge: make swap areas and zram devices without asking; they go again
+    #[arg(long, requires = "judge")]
+    prove: bool,
+    /// The same by a series of the lab, code-plus-data or swap-command: its number in 'lab list' or its folder
+    #[arg(long, value_name = "SERIES", conflicts_with_all = ["goal", "set"])]
+    by: Option<PathBuf>,
     /// Watch for this long, for rates (10s, 500ms); 2 s when left out
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
@@ -168,6 +171,12 @@ impl Tune {
 
 impl Asked {
     fn plan(&self, source: &Source) -> Result<(TunePlan, u8)> {
+        if self.judge {
+            // What the lab would refuse, before this machine is watched.
+            source.must_be_live("tune plan --judge")?;
+            self.judging.ahead(&Root::live(), None)?;
+        }
+        let by = self.by.as_ref().map(|series| lab::folder_of(Some(series))).transpose()?;
         let span = self.span.or_else(|| source.is_live().then_some(LOOK));
         let mut ask = planning::Ask {
             goal: self.goal.0,
@@ -193,9 +202,47 @@ impl Asked {
         let (before, after) = source.window(planning::wanted(&ask), span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let tiers = remembered::tiers(source);
+        ask.judged = self.judged(by, &after, ask.pages.as_ref())?;
         let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
         let set_up = source.set_up()?;
         Ok((TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen), show::code(&after)))
+    }
+
+    /// What a load of the reader's own says, where it was asked.
+    fn judged(
+        &self,
+        by: Option<RunFolder>,
+        now: &Snapshot,
+        pages: Option<&PageProfile>,
+    ) -> Result<Option<planning::Judged>> {
+        let folder = match by {
+            Some(folder) => folder,
+            None if self.judge => self.run_command(planning::settings_to_try(now, pages))?,
+            None => return Ok(None),
+        };
+        let (_, records) = lab::report::series_of(&folder)?;
+        for doubt in ramline_lab::report::doubts(&records) {
+            stdio::tell(&format!("doubt: {doubt}"));
+        }
+        let place = folder.dir().display();
+        if self.judge {
+            stdio::tell(&format!("Raw records: {place}"));
+        }
+        let judged = planning::Judged::of(&records).map_err(|why| {
+            let hint = "ramline lab run swap-command --arms as-configured,swap:60,zram:60 -- COMMAND";
+            Failure::refused(format!("the series in {place} decides nothing: {why}\n  try: {hint}"))
+        })?;
+        Ok(Some(judged))
+    }
+
+    fn run_command(&self, settings: Vec<String>) -> Result<RunFolder> {
+        let root = Root::live();
+        state::alone(&root)?;
+        let ahead = self.judging.ahead(&root, Some(settings))?;
+        ahead.must_be_agreed(consent::given(self.prove, &ahead.global)?, "tune plan --prove --judge")?;
+        let lock = state::lock(&root)?;
+        signals::install();
+        ahead.run(&root, &lock, None)
     }
 
     fn depth(&self) -> Depth {

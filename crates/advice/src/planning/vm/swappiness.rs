@@ -65,6 +65,11 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = inputs.snapshot;
     let now = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
     let draft = |why: Reason| Draft::of(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
+    if let Some(judged) = &desk.ask.judged {
+        let then = judged.swappiness.map_or(now, u64::from);
+        let draft = judged.draft(TARGET, Some(now.to_string()), then != now).set_by(desk.set_by(TARGET));
+        return Some(if then == now { draft.keep() } else { changed(desk, draft, now, then) });
+    }
     let Some(areas) = look::areas(snapshot) else {
         return Some(draft(reason("which swap areas are on was not seen", "/proc/swaps")).not_known("cat /proc/swaps"));
     };
@@ -118,6 +123,10 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     }
     let draft = draft(decided).also(also);
     let Some(then) = advised else { return Some(draft.keep()) };
+    Some(changed(desk, draft, now, then))
+}
+
+fn changed(desk: &mut Desk<'_>, draft: Draft, now: u64, then: u64) -> PlanLine {
     let effect = match then > now {
         true => "idle memory of programs goes to swap before files that are read again",
         false => "programs keep their memory while files that can be read again leave",
@@ -131,7 +140,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let setting = Setting { name: "swappiness", now: number(now), then: number(then), instead: None };
     let steps = desk.set(&[setting]);
-    Some(draft.change(then.to_string(), effect.to_owned(), risk.to_owned(), steps))
+    draft.change(then.to_string(), effect.to_owned(), risk.to_owned(), steps)
 }
 
 /// The value advised where it is far from today's; `None` inside where today's is near enough.

@@ -28,8 +28,8 @@ const ZSTD: &str = "zstd:3";
 /// What any kernel may have: a file from outside gives no other word to a rule or a unit.
 const KNOWN: [&str; 7] = ["lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842"];
 
-/// Chooses; `None` where the profile has nothing that this kernel has.
-pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> Option<Chosen> {
+/// Chooses; `tried` is one that a load was run with, which is taken if it is among them. `None` where the profile has nothing that this kernel has.
+pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal, tried: Option<&str>) -> Option<Chosen> {
     let devices = snapshot.zram.data().map(|zram| zram.devices.as_slice()).unwrap_or_default();
     let kernel_has: Vec<&str> = devices.iter().flat_map(|device| &device.algorithms).map(String::as_str).collect();
     let kernels = devices.iter().find_map(|device| device.algorithm.clone());
@@ -53,13 +53,13 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> 
     };
     // Times of a build without optimisation say nothing.
     let contest = Some(contest).filter(|contest| *contest == Contest::Ratio || !usable.host.unoptimised);
-    let leads = contest.and_then(|contest| judged.winner(contest, by));
+    let leads = contest.filter(|_| tried.is_none()).and_then(|contest| judged.winner(contest, by));
     let own = kernels.as_deref();
     let level = leads.filter(|won| own.is_some_and(|own| won.level_with.iter().any(|name| plain(name) == own)));
     let named = match (level, leads) {
         (Some(_), _) => own,
         (None, Some(won)) => Some(plain(&won.algorithm)),
-        (None, None) => own,
+        (None, None) => tried.or(own),
     };
     let (one, row) = usable.algorithms.iter().zip(&judged.rows).find(|(one, _)| Some(name_of(one)) == named)?;
     let name = name_of(one);
@@ -74,6 +74,7 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal) -> 
             format!("{name} is this kernel's choice, and {} cannot be told apart from it {of}", won.algorithm)
         }
         (None, Some(_)) => format!("{name} has {what} {of}"),
+        (None, None) if tried.is_some() => format!("{name} is what it was run with"),
         (None, None) => format!("{name} is this kernel's choice; the profile is of a build whose times mean nothing"),
     };
     let mut why = vec![reason(chosen, SOURCE)];

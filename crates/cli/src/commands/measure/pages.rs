@@ -1,22 +1,16 @@
 //! `ramline measure pages`.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
+use ramline_evidence::SeriesTable;
 use ramline_evidence::pages::{PROFILE_FORMAT, PageProfile};
 use ramline_kernel::output::Format as Place;
-use ramline_kernel::{Root, input, process, signals, zram};
+use ramline_kernel::zram;
 use ramline_measure::pages::{self, ALGORITHMS, PAGES, PagesOptions, SWAPPED, Whose};
+use ramline_model::pages::Judged;
 use ramline_view::{MeasuredPages, pages::csv};
 
-use super::judge::Judge;
-use crate::exit::{self, Failure};
-use crate::output::{self, Format};
-use crate::progress::Terminal;
-use crate::source::Source;
-use crate::{consent, duration, place, remembered, state};
+use crate::commands::judge::{Ahead, Judging};
+use crate::commands::lab::report;
+use crate::prelude::*;
 
 /// What the pages of running processes compress to with each algorithm, and how fast, within 30 s
 ///
@@ -60,8 +54,12 @@ pub struct Pages {
     /// Also write a table for spreadsheets
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Also run a command of yours within a memory limit, as the machine is and with a scratch zram device of each algorithm that wins
+    /// something (as root; the command after --)
+    #[arg(long, requires = "command", conflicts_with = "from")]
+    judge: bool,
     #[command(flatten)]
-    judge: Judge,
+    judging: Judging,
     /// Also show every cluster size, processes and groups, and how it was measured
     #[arg(long)]
     verbose: bool,
@@ -111,7 +109,7 @@ impl Pages {
         source.must_be_live("measure pages")?;
         let root = Root::live();
         state::alone(&root)?;
-        let ahead = self.judge.ahead(&root)?;
+        let ahead = self.judge.then(|| self.judging.ahead(&root, None)).transpose()?;
         let whose = match (&self.cgroup, self.pid.as_slice()) {
             (Some(group), _) => Whose::Group(group.clone()),
             (None, []) => Whose::All,
@@ -133,7 +131,7 @@ impl Pages {
             what.extend(ahead.iter().flat_map(|ahead| ahead.global.clone()));
             let agreed = consent::given(self.prove, &what)?;
             if let Some(ahead) = &ahead {
-                ahead.must_be_agreed(agreed)?;
+                ahead.must_be_agreed(agreed, "measure pages --prove --judge")?;
             }
             options.scratch_zram = agreed.then(|| state::lock(&root)).transpose()?;
         }
@@ -145,13 +143,31 @@ impl Pages {
         }
         let mut measured = MeasuredPages::new(profile, remembered::tiers(source), vec![]);
         if let (Some(ahead), Some(lock)) = (ahead, &options.scratch_zram) {
-            match ahead.run(&root, lock, &measured.judged) {
+            match judged(ahead, &root, lock, &measured.judged) {
                 Ok(command) => measured.command = Some(command),
                 Err(error) => return Ok((measured, Some(error))),
             }
         }
         Ok((measured, None))
     }
+}
+
+/// The command under the machine's own setting and each algorithm that wins something.
+fn judged(ahead: Ahead, root: &Root, lock: &RunLock, judged: &Judged) -> Result<SeriesTable> {
+    let finalists = judged.finalists();
+    if finalists.is_empty() {
+        let why = "the kernel's own algorithms were not measured, so nothing stands in the final";
+        let hint = "sudo ramline measure pages --prove --budget 60s";
+        return Err(Failure::new(exit::FAILED, format!("cannot judge by a command: {why}\n  try: {hint}")).into());
+    }
+    let arms = finalists.iter().map(|name| format!("zram:{name}"));
+    let folder = ahead.run(root, lock, Some(std::iter::once("as-configured".to_owned()).chain(arms).collect()))?;
+    let (table, records) = report::series_of(&folder)?;
+    for doubt in ramline_lab::report::doubts(&records) {
+        stdio::tell(&format!("doubt: {doubt}"));
+    }
+    stdio::tell(&format!("Raw records: {}", folder.dir().display()));
+    Ok(table)
 }
 
 /// A profile from a file.
