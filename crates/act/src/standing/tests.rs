@@ -241,6 +241,27 @@ fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
     }
 }
 
+#[test]
+fn files_are_read_again_only_behind_what_was_written() {
+    let held = |step: &Step| HeldStep { step: step.clone(), was_so: false, until_kept: false, image: None };
+    let reads = |steps: &[HeldStep], forward: bool| -> Vec<usize> {
+        let idle = |number: usize| match forward {
+            true => transaction::is_idle(&steps[number].step, steps.iter().take(number).rev()),
+            false => transaction::is_idle(&steps[number].step, steps.iter().skip(number + 1)),
+        };
+        let again = |step: &Step| matches!(step, Step::ReloadUnits | Step::ReloadRules);
+        (0..steps.len()).filter(|number| again(&steps[*number].step) && !idle(*number)).collect()
+    };
+    let [edited, twice] = [with_generator_steps(), [edit(), with_generator_steps(), with_generator_steps()].concat()]
+        .map(|steps| steps.iter().map(held).collect::<Vec<_>>());
+    assert_eq!(edited.iter().filter(|held| held.step == Step::ReloadUnits).count(), 2);
+    assert_eq!((reads(&edited, true), reads(&edited, false)), (vec![2], vec![0]));
+    // One that stands behind another file is not idle; each pair reads once.
+    let (before, pair) = (edit().len(), edited.len());
+    assert_eq!(reads(&twice, true), [before, before + 2, before + pair + 2]);
+    assert_eq!(reads(&twice, false), [before, before + pair]);
+}
+
 fn with_generator_steps() -> Vec<Step> {
     with_generator(
         &ZramSetUp { number: 1, algorithm: Some("zstd".into()), size: Bytes::from_mib(64), priority: 100 },

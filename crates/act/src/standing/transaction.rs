@@ -200,7 +200,11 @@ impl<'a> Transaction<'a> {
             }
             progress(&held.step.line());
             record.append(&Record::Begun { step: number })?;
-            perform(self.root, &held.step, written)?;
+            if is_idle(&held.step, steps.iter().take(number).rev()) {
+                written.0.push(held.step.line());
+            } else {
+                perform(self.root, &held.step, written)?;
+            }
             self.read_back(&held.step)?;
             record.append(&Record::Done { step: number })?;
         }
@@ -261,7 +265,9 @@ impl<'a> Transaction<'a> {
                 Ok(StepState::After | StepState::Half | StepState::None) => {
                     progress(&format!("undo: {}", held.step.line()));
                     record.append(&Record::Begun { step: number })?;
-                    if let Err(error) = reverse(self.root, &held.step, held.image, written) {
+                    if is_idle(&held.step, steps.iter().skip(number + 1)) {
+                        written.0.push(format!("undo: {}", held.step.line()));
+                    } else if let Err(error) = reverse(self.root, &held.step, held.image, written) {
                         errors.push(error);
                         continue;
                     }
@@ -275,6 +281,19 @@ impl<'a> Transaction<'a> {
         }
         if errors.is_empty() { Ok(()) } else { Err(ActError::Undo { errors }) }
     }
+}
+
+/// Reading files again changes nothing where none was written since the last time. Such a step stands on both sides of what it is for, and one of the two
+/// has nothing to do: `before` are the steps that come before it in this direction, the nearest first.
+pub(super) fn is_idle<'a>(step: &Step, before: impl Iterator<Item = &'a HeldStep>) -> bool {
+    let writes = |step: &Step| {
+        matches!(
+            step,
+            Step::EditFile { .. } | Step::Link { .. } | Step::DisableUnit { .. } | Step::MakeDirectory { .. }
+        )
+    };
+    matches!(step, Step::ReloadUnits | Step::ReloadRules)
+        && !before.take_while(|held| held.step != *step).any(|held| writes(&held.step))
 }
 
 fn changed_meanwhile(step: &Step, now: &str) -> KernelError {
