@@ -15,10 +15,8 @@
 mod bench;
 mod chain;
 mod choose;
-mod codec;
 mod dictionary;
 mod error;
-mod lzo;
 mod owners;
 mod sample;
 mod scratch;
@@ -41,8 +39,8 @@ use ramline_model::zsmalloc::Zsmalloc;
 use ramline_sandbox::progress::Progress;
 use ramline_units::Bytes;
 
+pub use crate::codec::{DEFAULT as ALGORITHMS, named};
 use crate::tiers::timing::Clock;
-pub use codec::{DEFAULT as ALGORITHMS, named};
 pub use error::PagesError;
 use owners::Owners;
 use sample::{Wish, wide};

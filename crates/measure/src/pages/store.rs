@@ -6,8 +6,8 @@ use ramline_kernel::Result;
 use ramline_kernel::arena::Arena;
 use ramline_units::Bytes;
 
-use super::codec::Codec;
 use super::sample::wide;
+use crate::codec::Codec;
 
 /// Pages of the largest cluster, which are read back beside each other.
 const CLUSTER: usize = 8;

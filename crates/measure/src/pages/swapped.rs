@@ -19,9 +19,9 @@ use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Bytes;
 
 use super::choose::evenly;
-use super::codec::{Codec, named};
 use super::error::PagesError;
 use super::sample::{repeated, stop_if_interrupted, wide};
+use crate::codec::{Codec, named};
 
 /// Pages read of one owner in one area: the mean within 4 % where half of them are incompressible.
 pub const OF_AN_OWNER: u64 = 2048;

@@ -11,10 +11,10 @@ use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::KernelError;
 use ramline_kernel::process;
 
-use super::codec::Codec;
 use super::error::PagesError;
 use super::sample::{Sample, repeated, stop_if_interrupted, wide};
 use super::store::Store;
+use crate::codec::Codec;
 use crate::tiers::timing::{Clock, Series};
 
 /// Batches of each measurement: from six on there is an interval (evidence::study).

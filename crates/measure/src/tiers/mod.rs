@@ -16,7 +16,6 @@
 
 mod areas;
 mod cache;
-mod codec;
 mod conditions;
 mod disk;
 mod existing;

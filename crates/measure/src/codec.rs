@@ -3,6 +3,8 @@
 //! What it is not: the kernel's code. lz4, lz4hc and zstd are the same libraries in other versions; deflate is another one with the
 //! kernel's settings (level 6, window 2^11); lzo and lzo-rle are code of our own ([`ramline_lzo`]). 842 only the kernel has.
 
+mod lzo;
+
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use lz4::block::{CompressionMode, compress_to_buffer, decompress_to_buffer};
 use ramline_lzo::Lzo;

@@ -2,7 +2,7 @@
 
 use ramline_lzo::Lzo;
 
-use super::codec::Codec;
+use super::Codec;
 
 impl Codec for Lzo {
     fn code(&self) -> String {
