@@ -1,8 +1,10 @@
 //! Touches a second on one core: 20 million reads of one page each by Zipf's law, over a million pages, with room for a half and for nine tenths.
 //!
 //!     cargo run --release -p ramline-sim --example speed
+//!     cargo run --release -p ramline-sim --example speed -- --requests > FILE     the same as libCacheSim's oracleGeneral (bench/simulator)
 
 use std::hint::black_box;
+use std::io::{BufWriter, Cursor, stdout};
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::chance::Chance;
@@ -12,17 +14,22 @@ use ramline_sim::load::{Compact, PAGE};
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_sim::run;
 use ramline_trace::generate::{Access, Memory, Region, Touch};
+use ramline_trace::touches::{self, Backing, Header, Origin, PageTouch, Reader, Record, Writer};
+use ramline_trace::{FileId, oracle_general};
 
 const PAGES: usize = 1_000_000;
 const TOUCHES: u64 = 20_000_000;
 
-fn main() {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random = SplitMix64::new(256);
     let law = Zipf::new(&mut random);
-    let touches =
-        (0..TOUCHES).map(|_| Touch { region: 0, access: Access::Read(4096), offset: law.page(&mut random) * PAGE });
+    let pages = (0..TOUCHES).map(|_| law.page(&mut random));
+    if std::env::args().nth(1).as_deref() == Some("--requests") {
+        return export(pages);
+    }
+    let touches = pages.map(|page| Touch { region: 0, access: Access::Read(4096), offset: page * PAGE });
     let file = Region { memory: Memory::File, bytes: PAGES as u64 * PAGE };
-    let Some(load) = Compact::new(&[file], std::iter::empty(), touches, TOUCHES) else { return };
+    let Some(load) = Compact::new(&[file], std::iter::empty(), touches, TOUCHES) else { return Ok(()) };
     let mglru = PRESETS.map(|kernel| Kernel { lists: Lists::Generations, ..kernel });
     let kernels = [PRESETS[2], mglru[1], mglru[2], mglru[3]];
     let sizes = [(500_000, 32), (900_000, 32), (500_000, 1), (900_000, 1)];
@@ -50,6 +57,22 @@ fn main() {
             outcome.counts.read
         );
     }
+    Ok(())
+}
+
+/// The requests as another simulator reads them, a microsecond apart: libCacheSim counts none of the first second.
+fn export(pages: impl Iterator<Item = u64>) -> Result<(), Box<dyn std::error::Error>> {
+    let header = Header { page: 4096, origin: Origin::generated("zipf", Some(256)) };
+    let mut writer = Writer::new(Vec::new(), &header)?;
+    let backing = Backing::File { id: FileId { device: 0, inode: 1 }, name: None };
+    writer.region(&touches::Region { backing, bytes: PAGES as u64 * PAGE, executable: false, compressed: None })?;
+    for page in pages {
+        let access = touches::Access::Read { within: 0, bytes: 4096 };
+        writer.record(&Record::Touch(PageTouch { region: 0, page, access, thread: 0, cpu_ns: 1000 }))?;
+    }
+    let mut reader = Reader::new(Cursor::new(writer.finish()?))?;
+    oracle_general::export(&mut reader, &mut BufWriter::new(stdout().lock()))?;
+    Ok(())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "millions")]
