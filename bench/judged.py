@@ -59,7 +59,8 @@ def tables(record):
         out.append(row(name, judge(load["runs"], found["setting"])))
         if found["setting_in_use"] != found["setting"]:
             out.append(row(f"{name}, planned again in use", judge(load["runs"], found["setting_in_use"])))
-        out.append(row(f"{name}, planned by the load", judge(load["runs"], found["setting_by_load"])))
+        if "setting_by_load" in found:
+            out.append(row(f"{name}, planned by the load", judge(load["runs"], found["setting_by_load"])))
     for name, load in record["loads"].items():
         by = times(load["runs"])
         out += ["", f"| {name}: setting | completed | seconds, median (least to most) | major faults | swapped in |", "|---|---|---|---|---|"]

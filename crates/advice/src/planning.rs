@@ -6,9 +6,9 @@
 //! Worked example: swap on zram, files on a disk that takes 80 us, a swap-in 20 us: r is 4, and vm.swappiness 60 becomes 160.
 
 mod ask;
+mod by_load;
 mod desk;
 mod found;
-mod judged;
 mod killers;
 mod line;
 mod maintain;
@@ -18,7 +18,7 @@ mod own;
 mod settled;
 mod swap;
 mod tmp;
-mod tried;
+mod to_try;
 mod vm;
 mod zram;
 
@@ -28,11 +28,11 @@ use ramline_snapshot::{Snapshot, Wanted};
 
 use crate::Inputs;
 pub use ask::Ask;
+pub use by_load::ByLoad;
 use desk::Desk;
-pub use judged::Judged;
 pub use named::{NotPlanned, planned_finding};
 pub use settled::findings_on;
-pub use tried::settings_to_try;
+pub use to_try::settings_to_try;
 
 /// The sections a plan looks at.
 #[must_use]

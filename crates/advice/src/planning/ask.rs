@@ -3,7 +3,7 @@
 use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
 
-use super::judged::Judged;
+use super::by_load::ByLoad;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Ask {
     /// What qualifies that profile: it is of another machine.
     pub pages_of: Vec<String>,
     /// The setting under which a load of the reader's own ran fastest: zram, swap and swappiness follow it instead of costs and need.
-    pub judged: Option<Judged>,
+    pub by_load: Option<ByLoad>,
 }
 
 impl Ask {

@@ -90,8 +90,8 @@ fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
     if let Some(container) = &snapshot.machine.container {
         return Some(draft(reason(format!("this is a container ({container}): swap is the host's"), "machine")).keep());
     }
-    if let Some(judged) = desk.ask.judged.as_ref().filter(|judged| !judged.is_on_disk()) {
-        return Some(judged.draft(TARGET, None, false).keep());
+    if let Some(by_load) = desk.ask.by_load.as_ref().filter(|by_load| !by_load.is_on_disk()) {
+        return Some(by_load.draft(TARGET, None, false).keep());
     }
     let wanted = match desk.ask.goal {
         Goal::Capacity => {
@@ -100,8 +100,8 @@ fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
         Goal::FlashWear => None,
         Goal::Balanced | Goal::Latency => need::of(desk.inputs),
     };
-    let draft = match (&desk.ask.judged, wanted) {
-        (Some(judged), _) => judged.draft(TARGET, None, true),
+    let draft = match (&desk.ask.by_load, wanted) {
+        (Some(by_load), _) => by_load.draft(TARGET, None, true),
         (None, Some(wanted)) => draft(wanted),
         (None, None) => {
             let other = reason("with a swap file: ramline tune plan swap --goal capacity", "");

@@ -1,9 +1,9 @@
 //! Plans: a line changes where a number speaks for it, and keeps where none does.
 
 mod areas;
+mod by_load;
 mod found;
 mod healthy;
-mod judged;
 mod maintain;
 mod tmp;
 mod vm;

@@ -6,11 +6,10 @@ mod unit;
 mod verify;
 
 use ramline_advice::{Inputs, NotPlanned, planned_finding, planning};
-use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
 use ramline_view::TunePlan;
 
-use crate::commands::judge::Judging;
+use crate::commands::judge::{Ahead, Judging};
 use crate::commands::lab;
 use crate::commands::measure::pages;
 use crate::commands::show;
@@ -94,10 +93,13 @@ struct Asked {
     judge: bool,
     #[command(flatten)]
     judging: Judging,
+    /// With --judge: these settings of 'lab run swap-command' besides things as they are, comma-separated (left out: what this machine could have)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "judge")]
+    settings: Vec<String>,
     /// With --judge: make swap areas and zram devices without asking; they go again
     #[arg(long, requires = "judge")]
     prove: bool,
-    /// The same by a series of the lab, code-plus-data or swap-command: its number in 'lab list' or its folder
+    /// Plan them by a series of the lab, code-plus-data or swap-command: its number in 'lab list' or its folder
     #[arg(long, value_name = "SERIES", conflicts_with_all = ["goal", "set"])]
     by: Option<PathBuf>,
     /// Watch for this long, for rates (10s, 500ms); 2 s when left out
@@ -169,14 +171,48 @@ impl Tune {
     }
 }
 
+/// A load by which zram, swap and swappiness are planned.
+enum Trial {
+    /// A series that is to be run.
+    Ahead(Box<Ahead>),
+    /// One that is there.
+    Made(RunFolder),
+}
+
+impl Trial {
+    /// Runs it where it was not run, and says what was fastest, if this machine can become that.
+    fn result(self, now: &Snapshot) -> Result<planning::ByLoad> {
+        let folder = match self {
+            Trial::Made(folder) => folder,
+            Trial::Ahead(ahead) => {
+                let root = Root::live();
+                let lock = state::lock(&root)?;
+                signals::install();
+                let folder = ahead.run(&root, &lock, None)?;
+                stdio::tell(&format!("Raw records: {}", folder.dir().display()));
+                folder
+            }
+        };
+        let (_, records) = lab::report::series_of(&folder)?;
+        for doubt in ramline_lab::report::doubts(&records) {
+            stdio::tell(&format!("doubt: {doubt}"));
+        }
+        let refused = |why: String| {
+            let hint = "ramline tune plan zram swap vm --judge --prove -- COMMAND";
+            Failure::refused(format!("the series in {} decides nothing: {why}\n  try: {hint}", folder.dir().display()))
+        };
+        let by_load = planning::ByLoad::of(&records).map_err(refused)?;
+        by_load.fits(now).map_err(refused)?;
+        if let Some(differs) = by_load.differs_from(now) {
+            stdio::tell(&format!("doubt: {differs}"));
+        }
+        Ok(by_load)
+    }
+}
+
 impl Asked {
     fn plan(&self, source: &Source) -> Result<(TunePlan, u8)> {
-        if self.judge {
-            // What the lab would refuse, before this machine is watched.
-            source.must_be_live("tune plan --judge")?;
-            self.judging.ahead(&Root::live(), None)?;
-        }
-        let by = self.by.as_ref().map(|series| lab::folder_of(Some(series))).transpose()?;
+        let trial = self.trial(source)?;
         let span = self.span.or_else(|| source.is_live().then_some(LOOK));
         let mut ask = planning::Ask {
             goal: self.goal.0,
@@ -202,47 +238,40 @@ impl Asked {
         let (before, after) = source.window(planning::wanted(&ask), span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let tiers = remembered::tiers(source);
-        ask.judged = self.judged(by, &after, ask.pages.as_ref())?;
+        ask.by_load = trial.map(|trial| trial.result(&after)).transpose()?;
         let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
         let set_up = source.set_up()?;
         Ok((TunePlan::new(planning::plan(&inputs, &set_up, &ask), &after, &set_up.unseen), show::code(&after)))
     }
 
-    /// What a load of the reader's own says, where it was asked.
-    fn judged(
-        &self,
-        by: Option<RunFolder>,
-        now: &Snapshot,
-        pages: Option<&PageProfile>,
-    ) -> Result<Option<planning::Judged>> {
-        let folder = match by {
-            Some(folder) => folder,
-            None if self.judge => self.run_command(planning::settings_to_try(now, pages))?,
-            None => return Ok(None),
-        };
-        let (_, records) = lab::report::series_of(&folder)?;
-        for doubt in ramline_lab::report::doubts(&records) {
-            stdio::tell(&format!("doubt: {doubt}"));
+    /// What a load of the reader's own is asked by; refused before this machine is watched.
+    fn trial(&self, source: &Source) -> Result<Option<Trial>> {
+        if !self.judge && self.by.is_none() {
+            return Ok(None);
         }
-        let place = folder.dir().display();
-        if self.judge {
-            stdio::tell(&format!("Raw records: {place}"));
+        source.must_be_live(if self.judge { "tune plan --judge" } else { "tune plan --by" })?;
+        let is_of_swap = |subject: &Subject| matches!(subject, Subject::Topic(Topic::Swap | Topic::Zram | Topic::Vm));
+        ensure!(
+            self.topics.iter().all(is_of_swap),
+            Failure::usage(
+                "a load decides zram, swap and vm: name no other topic\n  try: ramline tune plan zram swap vm"
+            )
+        );
+        if let Some(series) = &self.by {
+            return Ok(Some(Trial::Made(lab::folder_of(Some(series))?)));
         }
-        let judged = planning::Judged::of(&records).map_err(|why| {
-            let hint = "ramline lab run swap-command --arms as-configured,swap:60,zram:60 -- COMMAND";
-            Failure::refused(format!("the series in {place} decides nothing: {why}\n  try: {hint}"))
-        })?;
-        Ok(Some(judged))
-    }
-
-    fn run_command(&self, settings: Vec<String>) -> Result<RunFolder> {
         let root = Root::live();
         state::alone(&root)?;
+        let pages =
+            self.profile.as_ref().map(|file| pages::profile(file)).transpose()?.or_else(|| remembered::pages(source));
+        let now = source.snapshot(planning::wanted(&planning::Ask::default()))?;
+        let mut settings = planning::settings_to_try(&now, pages.as_ref());
+        if !self.settings.is_empty() {
+            settings = std::iter::once("as-configured".to_owned()).chain(self.settings.clone()).collect();
+        }
         let ahead = self.judging.ahead(&root, Some(settings))?;
         ahead.must_be_agreed(consent::given(self.prove, &ahead.global)?, "tune plan --prove --judge")?;
-        let lock = state::lock(&root)?;
-        signals::install();
-        ahead.run(&root, &lock, None)
+        Ok(Some(Trial::Ahead(Box::new(ahead))))
     }
 
     fn depth(&self) -> Depth {
@@ -263,6 +292,15 @@ impl Apply {
         // A dry run can list the steps for any machine.
         if !self.how.dry_run {
             source.must_be_live("tune apply")?;
+        }
+        if self.asked.judge {
+            ensure!(
+                !self.how.dry_run,
+                Failure::usage(
+                    "--dry-run runs nothing, and --judge runs your command\n  try: ramline tune plan --judge, then apply --by its series"
+                )
+            );
+            changes::refuse_half_done()?;
         }
         let (plan, _) = self.asked.plan(source)?;
         let shown = || Format { json: false }.print(&plan, |style| plan.sheet().text(style, self.asked.depth()));

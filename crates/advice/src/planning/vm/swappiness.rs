@@ -13,6 +13,7 @@ use ramline_plan::{PlanLine, Reason};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Nanos;
 
+use super::super::by_load::ByLoad;
 use super::super::desk::{Desk, Setting};
 use super::super::line::{Draft, reason};
 use crate::Inputs;
@@ -65,10 +66,8 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = inputs.snapshot;
     let now = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
     let draft = |why: Reason| Draft::of(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
-    if let Some(judged) = &desk.ask.judged {
-        let then = judged.swappiness.map_or(now, u64::from);
-        let draft = judged.draft(TARGET, Some(now.to_string()), then != now).set_by(desk.set_by(TARGET));
-        return Some(if then == now { draft.keep() } else { changed(desk, draft, now, then) });
+    if let Some(by_load) = &desk.ask.by_load {
+        return Some(of_load(desk, by_load, now));
     }
     let Some(areas) = look::areas(snapshot) else {
         return Some(draft(reason("which swap areas are on was not seen", "/proc/swaps")).not_known("cat /proc/swaps"));
@@ -124,6 +123,24 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let draft = draft(decided).also(also);
     let Some(then) = advised else { return Some(draft.keep()) };
     Some(changed(desk, draft, now, then))
+}
+
+/// The value that the load was run with, where the swap it was run with is on or part of this plan.
+fn of_load(desk: &mut Desk<'_>, by_load: &ByLoad, now: u64) -> PlanLine {
+    let areas = look::areas(desk.inputs.snapshot).unwrap_or_default();
+    let most = if desk.zram.is_none() && look::is_spilling(&areas) { balance::TWO_TIER_CEILING } else { u64::MAX };
+    let then = by_load.swappiness.map_or(now, u64::from).min(most);
+    let draft = by_load.draft(TARGET, Some(now.to_string()), then != now).set_by(desk.set_by(TARGET));
+    if then == now {
+        return draft.keep();
+    }
+    let on_zram = desk.zram.is_some() || areas.iter().any(|area| area.zram().is_some());
+    let on_disk = desk.changes(super::super::swap::TARGET) || areas.iter().any(|area| area.zram().is_none());
+    if (by_load.zram().is_some() && !on_zram) || (by_load.is_on_disk() && !on_disk) {
+        let why = "the swap it was run with is not on, and not set up by this plan: ramline tune plan zram swap vm";
+        return draft.change(then.to_string(), String::new(), String::new(), Err(why.to_owned()));
+    }
+    changed(desk, draft, now, then)
 }
 
 fn changed(desk: &mut Desk<'_>, draft: Draft, now: u64, then: u64) -> PlanLine {

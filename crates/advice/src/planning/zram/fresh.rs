@@ -32,9 +32,9 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         let why = "zswap is on and compresses in front of the swap on disk already; with zram pages would be compressed twice";
         return Some(draft(reason(why, "/sys/module/zswap/parameters/enabled")).keep());
     }
-    let judged = desk.ask.judged.as_ref();
-    if let Some(judged) = judged.filter(|judged| judged.zram().is_none()) {
-        return Some(judged.draft("zram", None, false).keep());
+    let by_load = desk.ask.by_load.as_ref();
+    if let Some(by_load) = by_load.filter(|by_load| by_load.zram().is_none()) {
+        return Some(by_load.draft("zram", None, false).keep());
     }
     let wanted = wanted(desk, ram).filter(|_| goal != Goal::FlashWear || !areas.is_empty());
     let Some(wanted) = wanted else {
@@ -64,10 +64,10 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         .flat_map(|state| &state.devices)
         .filter_map(|device| device.gain.as_ref())
         .find(|gain| gain.tells());
-    let tried = judged.and_then(|judged| judged.zram().flatten());
+    let tried = by_load.and_then(|by_load| by_load.zram().flatten());
     let chosen = desk.ask.pages.as_ref().and_then(|pages| pages::choose(pages, snapshot, goal, tried));
     let ranged = chosen.as_ref().and_then(|chosen| chosen.ratio);
-    if let Some(why) = ranged.filter(|_| judged.is_none()).and_then(gains_nothing) {
+    if let Some(why) = ranged.filter(|_| by_load.is_none()).and_then(gains_nothing) {
         let measured = chosen.into_iter().flat_map(|chosen| chosen.why).skip(1);
         let below = reason("what does not compress belongs on disk: ramline tune plan swap", "");
         return Some(draft(why).also(measured).also([wanted, below]).keep());
@@ -90,7 +90,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         Some(ratio) => format!("at the {ratio} measured here {size} take {full} of RAM when full"),
         None => format!("at 2:1, which was not measured here, {size} take {full} of RAM when full"),
     };
-    let mut also: Vec<Reason> = judged.map(|judged| judged.why[1].clone()).into_iter().collect();
+    let mut also: Vec<Reason> = by_load.map(|by_load| by_load.why[1].clone()).into_iter().collect();
     also.push(reason(of_size, "MemTotal"));
     also.extend(of_algorithm);
     let differs = desk.ask.pages_of.join("; ");
@@ -162,8 +162,8 @@ fn number(desk: &Desk<'_>, devices: &[ramline_snapshot::zram::ZramDevice]) -> (u
 /// Why zram is wanted; `None` where it is not.
 fn wanted(desk: &Desk<'_>, ram: Bytes) -> Option<Reason> {
     let inputs = desk.inputs;
-    if let Some(judged) = &desk.ask.judged {
-        let [why, _] = judged.why.clone();
+    if let Some(by_load) = &desk.ask.by_load {
+        let [why, _] = by_load.why.clone();
         return Some(why);
     }
     match desk.ask.goal {

@@ -8,6 +8,7 @@ use ramline_evidence::pages::{AlgorithmPages, By, PageProfile};
 use ramline_model::pages::{Contest, Judged, Ranged};
 use ramline_plan::{Goal, Reason};
 
+use super::super::by_load::KNOWN_ALGORITHMS;
 use super::super::line::reason;
 use crate::prelude::*;
 
@@ -25,9 +26,6 @@ const SOURCE: &str = "measure pages";
 /// The level of zstd that zram takes where none is asked for (ZSTD_CLEVEL_DEFAULT).
 const ZSTD: &str = "zstd:3";
 
-/// What any kernel may have: a file from outside gives no other word to a rule or a unit.
-const KNOWN: [&str; 7] = ["lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842"];
-
 /// Chooses; `tried` is one that a load was run with, which is taken if it is among them. `None` where the profile has nothing that this kernel has.
 pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal, tried: Option<&str>) -> Option<Chosen> {
     let devices = snapshot.zram.data().map(|zram| zram.devices.as_slice()).unwrap_or_default();
@@ -35,7 +33,7 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal, tri
     let kernels = devices.iter().find_map(|device| device.algorithm.clone());
     // Where no device says, only what the kernel itself compressed is known to be there.
     let is_here = |one: &AlgorithmPages| match kernel_has.as_slice() {
-        [] => one.by == By::Kernel && KNOWN.contains(&name_of(one)),
+        [] => one.by == By::Kernel && KNOWN_ALGORITHMS.contains(&name_of(one)),
         all => all.contains(&name_of(one)),
     };
     let mut usable = profile.clone();

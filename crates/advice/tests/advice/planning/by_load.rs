@@ -1,8 +1,8 @@
-use ramline_advice::planning::{Ask, Judged, plan, settings_to_try};
+use ramline_advice::planning::{Ask, ByLoad, plan, settings_to_try};
 use ramline_evidence::{Arm, Better, Figure, RunRecord, SwapKind, Verdict};
 use ramline_plan::{Decision, Plan, Topic};
 
-use super::{systemd, why};
+use super::{is_refused, systemd, why};
 use crate::cases::{Case, with_zram, without_swap};
 
 fn zram(name: &str) -> SwapKind {
@@ -27,8 +27,8 @@ fn runs(ways: &[(SwapKind, Option<u32>, f64)]) -> Vec<RunRecord> {
 }
 
 fn by(case: &Case, records: &[RunRecord]) -> Plan {
-    let judged = Judged::of(records).unwrap_or_else(|why| panic!("{why}"));
-    let ask = Ask { topics: vec![Topic::Swap, Topic::Zram, Topic::Vm], judged: Some(judged), ..Ask::default() };
+    let by_load = ByLoad::of(records).unwrap_or_else(|why| panic!("{why}"));
+    let ask = Ask { topics: vec![Topic::Swap, Topic::Zram, Topic::Vm], by_load: Some(by_load), ..Ask::default() };
     case.inputs(|inputs| plan(inputs, &systemd(), &ask))
 }
 
@@ -74,12 +74,25 @@ fn what_cannot_be_told_apart_from_things_as_they_are_changes_nothing() {
     assert_eq!(all(&planned), [None, None, None]);
     let kept = why(&planned.lines[0]);
     assert!(
-        kept.starts_with("your command takes 1.03 s with things as they are; zram (lz4) at swappiness 180 is not"),
+        kept.starts_with(
+            "your command takes 1.03 s with things as they are; the fastest is not measurably faster: zram (lz4)"
+        ),
         "{kept}"
     );
-    // Few and far apart runs of which nothing can be claimed do not make a setting that is slower by a tenth level.
-    let far = runs(&[(SwapKind::AsConfigured, None, 1.1), (zram("lz4"), Some(180), 1.0)])[..4].to_vec();
-    assert_eq!(all(&by(&without_swap(), &far))[2].as_deref(), Some("180"));
+    // Of few runs nothing can be claimed.
+    let few = runs(&[(SwapKind::AsConfigured, None, 2.0), (zram("lz4"), Some(180), 1.0)])[..4].to_vec();
+    assert_eq!(all(&by(&without_swap(), &few)), [None, None, None]);
+    let more = runs(&[(SwapKind::AsConfigured, None, 1.2), (zram("lz4"), Some(180), 1.0)]);
+    assert_eq!(all(&by(&without_swap(), &more))[2].as_deref(), Some("180"));
+}
+
+#[test]
+fn of_values_of_swappiness_that_are_level_the_first_is_taken() {
+    let level = |second: f64| {
+        let records = runs(&[AS_IT_IS, (SwapKind::File, Some(60), 1.0), (SwapKind::File, Some(100), second)]);
+        all(&by(&without_swap(), &records))[2].clone()
+    };
+    assert_eq!((level(0.995), level(0.8).as_deref()), (None, Some("100")));
 }
 
 #[test]
@@ -89,7 +102,7 @@ fn a_setting_under_which_a_run_did_not_end_is_not_taken() {
     let planned = by(&without_swap(), &records);
     assert_eq!(all(&planned), [None, None, None]);
     records.iter_mut().for_each(|record| record.verdict = Verdict::Thrashing("x".into()));
-    assert_eq!(Judged::of(&records).unwrap_err(), "under no setting did every run end");
+    assert_eq!(ByLoad::of(&records).unwrap_err(), "under no setting did every run end");
 }
 
 #[test]
@@ -98,22 +111,61 @@ fn records_that_decide_nothing_say_why() {
     let why = |change: fn(&mut RunRecord)| {
         let mut records = two.clone();
         records.iter_mut().skip(1).step_by(2).for_each(change);
-        Judged::of(&records).unwrap_err()
+        ByLoad::of(&records).unwrap_err()
     };
     assert!(why(|record| record.arm.fill = "zeros".into()).contains("more than one load"));
     assert!(why(|record| record.emulated = true).contains("emulated"));
-    assert!(Judged::of(&[]).is_err());
-    assert!(Judged::of(&runs(&[AS_IT_IS])).unwrap_err().contains("fewer than two"));
+    assert!(ByLoad::of(&[]).is_err());
+    assert!(ByLoad::of(&runs(&[AS_IT_IS])).unwrap_err().contains("no series of two or more swap settings"));
+    let mut reader = two.clone();
+    reader.iter_mut().for_each(|record| record.figures[0].name = "read".into());
+    assert!(ByLoad::of(&reader).unwrap_err().contains("no series of two or more swap settings"));
 }
 
 #[test]
 fn what_is_tried_is_what_this_machine_could_have() {
     let of = |case: &Case| settings_to_try(&case.now, None).join(" ");
     assert_eq!(of(&without_swap()), "as-configured swap:60 swap:100 zram:60 zram:100 zram:180");
-    assert_eq!(of(&without_swap().swappiness(150)), "as-configured swap:150 zram:150 zram:180");
+    assert_eq!(
+        of(&without_swap().swappiness(150)),
+        "as-configured swap:150 swap:60 swap:100 zram:150 zram:60 zram:100 zram:180"
+    );
     let disk = without_swap().swaps("/dev/vda2 partition 8388604 0 -2\n");
     assert_eq!(of(&disk), "as-configured swap:100 zram:60 zram:100 zram:180");
-    // What is on is tried as it is.
-    let on = of(&with_zram());
-    assert!(on.starts_with("as-configured zram:") && on.ends_with(":180") && !on.contains("swap:"), "{on}");
+    // What is on is tried as it is, and with less where it is set to the most.
+    let on = of(&with_zram().swappiness(180));
+    assert!(
+        on.starts_with("as-configured zram:") && on.contains(":60 ") && on.ends_with(":100") && !on.contains("swap:"),
+        "{on}"
+    );
+}
+
+#[test]
+fn the_value_is_set_only_with_the_swap_it_was_run_with() {
+    let records = runs(&[AS_IT_IS, (zram("lz4"), Some(180), 1.0)]);
+    let disk = without_swap().swaps("/dev/vda2 partition 8388604 4096 -2\n");
+    let ask = Ask { topics: vec![Topic::Vm], by_load: ByLoad::of(&records).ok(), ..Ask::default() };
+    let alone = disk.inputs(|inputs| plan(inputs, &systemd(), &ask));
+    let line = alone.lines.iter().find(|line| line.target == "vm.swappiness").unwrap_or_else(|| panic!("{alone:?}"));
+    assert!(is_refused(line, "not set up by this plan"), "{line:?}");
+    assert_eq!(all_on(&disk, &records), (true, Some("180".into())));
+}
+
+fn all_on(case: &Case, records: &[RunRecord]) -> (bool, Option<String>) {
+    let planned = by(case, records);
+    (set(&planned, "zram").is_some(), set(&planned, "vm.swappiness"))
+}
+
+#[test]
+fn what_no_plan_can_bring_about_is_said() {
+    let why = |case: &Case, swap: SwapKind, swappiness: u32| {
+        let records = runs(&[AS_IT_IS, (swap, Some(swappiness), 1.0)]);
+        ByLoad::of(&records).and_then(|by_load| by_load.fits(&case.now)).err().unwrap_or_default()
+    };
+    assert_eq!(why(&without_swap(), zram("lz4"), 180), "");
+    assert!(why(&without_swap(), zram("x\", RUN+=\"y"), 180).contains("this kernel's zram does not have it"));
+    assert!(why(&without_swap(), zram("lz4"), 900).contains("takes no such swappiness"));
+    assert!(why(&with_zram(), SwapKind::File, 60).contains("zram is on here"));
+    assert!(why(&with_zram(), zram("842"), 60).contains("another algorithm"));
+    assert!(why(&without_swap(), SwapKind::Zswap, 60).contains("no plan sets that up"));
 }
