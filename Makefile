@@ -11,7 +11,7 @@ STATIC = RUSTFLAGS="-C target-feature=+crt-static $(RELR) $(1)" $(CARGO) build -
 COMMA := ,
 RELEASE := $(call STATIC) --release
 
-.PHONY: checkup build dist install examples test test-long bench lint clean
+.PHONY: checkup build dist install examples fleet test test-long bench lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -39,6 +39,12 @@ install:
 
 examples:
 	$(RELEASE) -p ramline-pagecache --examples
+
+# Many hosts are asked by a program in Python with an engine of its own; `ramline fleet` finds it here.
+FLEET := target/fleet
+fleet:
+	python3 -m venv $(FLEET)
+	$(FLEET)/bin/python -m pip install --quiet --disable-pip-version-check ./fleet
 
 test:
 	tests/run

@@ -36,5 +36,6 @@ pub enum Command {
     Tune(commands::tune::Tune),
     Swap(commands::swap::Swap),
     Snapshot(commands::snapshot::Snapshot),
+    Fleet(commands::fleet::Fleet),
     Generate(commands::generate::Generate),
 }

@@ -222,6 +222,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
+    (
+        "fleet",
+        &[
+            ("ramline fleet synth study.tsv", "a made-up file of 502 hosts"),
+            ("ramline fleet report study.tsv --layout old", "on how many hosts would /tmp fit into memory?"),
+        ],
+    ),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),
     ("tune diff", &[("ramline tune diff 2", "the lines of files that change 2 has changed")]),
     (

@@ -37,7 +37,7 @@ fn command() -> clap::Command {
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["measure", "cache", "lab", "swap", "generate"];
+const LIVE: &[&str] = &["measure", "cache", "lab", "swap", "fleet", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
@@ -138,6 +138,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Tune(command)) => command.run(source),
         Some(Command::Swap(command)) => command.run(source),
         Some(Command::Snapshot(command)) => command.run(source),
+        Some(Command::Fleet(command)) => command.run(),
         Some(Command::Generate(command)) => command.run(source),
     }
 }

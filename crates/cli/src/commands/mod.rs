@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod checkup;
 pub mod explain;
+pub mod fleet;
 pub mod generate;
 pub mod judge;
 pub mod lab;

@@ -1,0 +1,7 @@
+"""`python3 -m ramline_fleet`."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

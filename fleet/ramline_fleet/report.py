@@ -1,0 +1,91 @@
+"""The report of the study: what hosts have, who would fit, and how sure that is. A document of numbers; words are the reader's side.
+"""
+
+from . import schema
+from .histogram import mode, quantile
+from .intervals import clean_hosts_for, exact
+
+VERSION = 1
+# Rules "on where there is more RAM than so much" are tried at these, MB of 1000 KB.
+RULES = (1_000_000, 2_000_000, 3_000_000, 4_000_000, 8_000_000, 16_000_000)
+MODELS = {
+    "half_of_ram": "/tmp is at most half of RAM, which is what a tmpfs may take without options",
+    "half_of_free": "/tmp is at most half of what is free",
+    "free": "/tmp is at most what is free",
+    "free_and_swap": "/tmp is at most what is free, in RAM and in swap",
+    "half_of_ram_above_3_gb": "of hosts with more than 3 GB of RAM: /tmp is at most half of it",
+}
+CAVEATS = [
+    "one moment of each host: what /tmp was at its largest, and whether memory was short then, is not in it",
+    "hosts that sent nothing are not in it; if they differ from the others, so does the answer",
+    "part of what lies in /tmp on a disk is in the page cache already, so it takes less RAM than it seems",
+]
+
+
+def share(count, of):
+    low, high = exact(count, of) if of else (None, None)
+    return {"hosts": count, "of": of, "share": count / of if of else None, "low": low, "high": high}
+
+
+def variables(engine, known):
+    rows = {}
+    for name, bucket, hosts, total, least, most in engine.ask("histogram"):
+        rows.setdefault(name, []).append((bucket, hosts, total, least, most))
+    out = []
+    for name in schema.COUNTED:
+        of = rows.get(name, [])
+        walk, hosts = [row[:3] for row in of], sum(row[1] for row in of)
+        unknown = known["hosts"] - known.get(name, 0)
+        out.append({"name": name, "what": schema.MEASURED[name], "hosts": hosts, "unknown": unknown,
+                    "min": min((row[3] for row in of), default=None), "max": max((row[4] for row in of), default=None),
+                    "mean": sum(row[2] for row in of) / hosts if hosts else None, "median": quantile(walk, 0.5), "mode": mode(walk)})
+    return out
+
+
+def shares(engine, known):
+    out = []
+    (counts,), names = engine.ask("shares"), engine.columns("shares")
+    for column, count in zip(names, counts):
+        variable, side, threshold = column.split("__")
+        out.append({"variable": variable, "side": side.replace("_", " "), "threshold": int(threshold), **share(count or 0, known[variable])})
+    return out
+
+
+def models(engine):
+    (counts,), names = engine.ask("models"), engine.columns("models")
+    of = {name: count or 0 for name, count in zip(names, counts)}
+    out = []
+    for name, what in MODELS.items():
+        fits, fails = of[f"{name}__fits"], of[f"{name}__fails"]
+        asked = of["large"] if name == "half_of_ram_above_3_gb" else of["hosts"]
+        out.append({"name": name, "what": what, "fits": share(fits, fits + fails), "fails": share(fails, fits + fails), "unknown": asked - fits - fails})
+    return out
+
+
+def rules(engine):
+    """Where /tmp in RAM by default would be switched on, and where it would be too much for half of RAM."""
+    rows = engine.ask("rule")
+    hosts = sum(row[2] for row in rows)
+    out = []
+    for more in RULES:
+        on = [row for row in rows if row[1] > more]
+        count, fails = sum(row[2] for row in on), sum(row[3] for row in on)
+        out.append({"more_than_kib": more, "on": share(count, hosts), "fails": share(fails, count)})
+    return out
+
+
+def breaks(engine):
+    names = engine.columns("breaks")
+    return [dict(zip(names, row)) for row in engine.ask("breaks")]
+
+
+def study(engine):
+    """The whole of it."""
+    (counts,), names = engine.ask("hosts"), engine.columns("hosts")
+    known = {name: count or 0 for name, count in zip(names, counts)}
+    made = models(engine)
+    fails = next(model["fails"]["hosts"] for model in made if model["name"] == "free_and_swap")
+    return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"],
+            "without_swap": known["without_swap"], "variables": variables(engine, known), "shares": shares(engine, known), "models": made,
+            "rules": rules(engine), "breaks": breaks(engine), "break_count": fails,
+            "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}

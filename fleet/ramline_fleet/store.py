@@ -1,0 +1,85 @@
+"""Rows in Parquet files: host_day/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store.
+
+What is taken in is written to a folder of its own aside and renamed as one: a half-written day is never read. A host that is there for that day already is
+refused, so nothing is counted twice. Lines that are no rows go to rejects/ID.tsv with their number and the reason.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+import uuid
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from . import schema
+
+HASHED = 16
+ROWS = "host_day"
+
+
+class Ingest:
+    """One lot of rows of one day."""
+
+    def __init__(self, store, day):
+        self.store, self.day = Path(store), day
+        # In the order of time, and of nobody else's.
+        self.name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
+        self.rows, self.rejected, self.hosts = [], [], self.there()
+
+    def there(self):
+        """Hosts of that day that the store has."""
+        files = sorted((self.store / ROWS).glob(f"ingest=*/dt={self.day}/hb=*/*.parquet"))
+        return {host.as_py() for file in files for host in parquet.read_table(file, columns=["host"], partitioning=None)["host"]}
+
+    def add(self, number, text, row):
+        """A row; a host of that name is refused."""
+        if row["host"] in self.hosts:
+            return self.reject(number, text, f"host {row['host']} is there already for {self.day}")
+        self.hosts.add(row["host"])
+        self.rows.append(row)
+
+    def reject(self, number, text, why):
+        self.rejected.append((number, why, text))
+
+    def commit(self):
+        """Writes all of it, or nothing."""
+        aside = self.store / "aside" / self.name
+        try:
+            for bucket in range(HASHED):
+                rows = sorted((row for row in self.rows if hashed(row["host"]) == bucket), key=lambda row: row["host"])
+                if rows:
+                    folder = aside / f"dt={self.day}" / f"hb={bucket:02}"
+                    folder.mkdir(parents=True)
+                    parquet.write_table(pa.Table.from_pylist(rows, schema=schema.ARROW), folder / "part.parquet", compression="zstd")
+                    synced(folder / "part.parquet")
+            if self.rejected:
+                file = self.store / "rejects" / f"{self.name}.tsv"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text("".join(f"{number}\t{why}\t{text}\n" for number, why, text in self.rejected))
+            if self.rows:
+                (self.store / ROWS).mkdir(parents=True, exist_ok=True)
+                aside.rename(self.store / ROWS / f"ingest={self.name}")
+                synced(self.store / ROWS)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def hashed(host):
+    """The same on any machine and in any run."""
+    return hashlib.blake2b(host.encode(), digest_size=2).digest()[0] % HASHED
+
+
+def synced(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def files(store):
+    """What an engine reads."""
+    return str(Path(store) / ROWS / "ingest=*" / "dt=*" / "hb=*" / "*.parquet")

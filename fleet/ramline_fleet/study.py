@@ -1,0 +1,70 @@
+"""The file of the study of 502 servers: a line a host, twelve columns with tabs between them.
+
+Number of the host, files in /tmp (du, KB), six columns of `free` for memory and three for swap (KB), inodes of /tmp. `free` has had two layouts, and a
+number does not say of which it is: it is declared. A line of the other one shows where its sums do not come out.
+
+>>> line("1\\t16\\t1000\\t700\\t300\\t0\\t50\\t350\\t0\\t0\\t0\\t9", "old")["free_kib"]
+300
+>>> line("1\\t16\\t1000\\t300\\t300\\t0\\t400\\t650\\t0\\t0\\t0\\t9", "old")
+Traceback (most recent call last):
+...
+ramline_fleet.study.Refused: used and free are not the total: not the old layout of free
+"""
+
+MEMORY = {
+    "old": ("ram_kib", "used_kib", "free_kib", "shared_kib", "buffers_kib", "cached_kib"),
+    "new": ("ram_kib", "used_kib", "free_kib", "shared_kib", "cached_kib", "available_kib"),
+}
+SWAP = ("swap_total_kib", "swap_used_kib", "swap_free_kib")
+# Beyond this nobody has memory or a disk: 2^53 KiB.
+MOST = 1 << 53
+# Sums of what was read one after the other are off by so much.
+LOOSE = 0.01
+
+
+class Refused(ValueError):
+    """Why a line is no row."""
+
+
+def number(text, name):
+    """A whole number of 0 or more; `-` is not known."""
+    if text == "-":
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise Refused(f"{name} is no number: {text[:40]!r}")
+    if int(text) > MOST:
+        raise Refused(f"{name} is more than there can be")
+    return int(text)
+
+
+def line(text, layout):
+    """The values of a line, `host` among them."""
+    words = text.split("\t")
+    names = ("tmp_kib", *MEMORY[layout], *SWAP, "tmp_inodes")
+    if len(words) != len(names) + 1:
+        raise Refused(f"{len(words)} columns, not {len(names) + 1}")
+    if not words[0].strip():
+        raise Refused("the host has no name")
+    values = {name: number(word.strip(), name) for name, word in zip(names, words[1:])}
+    adds_up(values, layout)
+    return {"host": words[0].strip(), **values}
+
+
+def adds_up(values, layout):
+    """Refuses what cannot be of that layout of free, or of any."""
+    of = values.get
+    total, used, free, cached = of("ram_kib"), of("used_kib"), of("free_kib"), of("cached_kib")
+    near = lambda sum_, whole: abs(sum_ - whole) <= LOOSE * whole
+    if total == 0:
+        raise Refused("a host without RAM")
+    if None not in (total, used, free, cached):
+        plain = near(used + free, total)
+        if layout == "old" and not plain:
+            raise Refused("used and free are not the total: not the old layout of free")
+        if layout == "new" and plain and cached > LOOSE * total:
+            raise Refused("used and free are the total without the cache: not the new layout of free")
+    if None not in (total, of("available_kib")) and of("available_kib") > total:
+        raise Refused("more is available than there is")
+    parts = [of(name) for name in SWAP]
+    if None not in parts and not near(parts[1] + parts[2], parts[0]):
+        raise Refused("swap used and free are not the swap there is")

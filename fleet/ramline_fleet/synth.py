@@ -1,0 +1,69 @@
+"""Made-up fleets. They say that they are: the first line of a file, and `synthetic` in each row of a store.
+"""
+
+import random
+
+GB, MB = 1_000_000, 1_000
+HOSTS = 502
+
+
+def spread(rng, count, low, high):
+    """So many different values from low to just below high."""
+    return [rng.randrange(low, high) for _ in range(count)]
+
+
+def filled(rng, values, total, around):
+    """Those that are None get values around their mean, in pairs as far above as below it, so that all add up to the total."""
+    free = sum(1 for value in values if value is None)
+    each, rest = divmod(total - sum(value for value in values if value is not None), free)
+    offsets = [offset for _ in range(free // 2) for far in [rng.randrange(1, around)] for offset in (far, -far)] + [0] * (free % 2)
+    gaps = iter(offset + each + (1 if number < rest else 0) for number, offset in enumerate(offsets))
+    return [next(gaps) if value is None else value for value in values]
+
+
+def published():
+    """The study's file, old layout of free: 502 hosts with every figure that the article of January 2016 prints, and no other likeness to the hosts it was about."""
+    rng = random.Random(HOSTS)
+    ram = [1 * GB, *spread(rng, 6, 1_100_000, 2 * GB), *spread(rng, 45, 2 * GB, 2_990_000), *spread(rng, 13, 3_010_000, 4 * GB), *[4_100_000] * 60,
+           *spread(rng, 122, 4_110_000, 9_990_000), *[10_200_000] * 10, *spread(rng, 88, 10_300_000, 23 * GB), *spread(rng, 83, 24 * GB, 44 * GB), *[None] * 72, 96 * GB, 255 * GB]
+    ram = filled(rng, ram, 24 * GB * HOSTS, 17 * GB)
+    swap = [*spread(rng, 60, GB, 2_900_000), *[2_960_000] * 80, *spread(rng, 102, 3_100_000, 6_200_000), *[6_300_000] * 5, *[None] * 237, 201 * GB]
+    swap = filled(rng, swap, 13 * GB * len(swap), 15 * GB)
+    used = [*[0] * (150 - 17), *spread(rng, 90, MB, 17 * MB), *[18 * MB] * 15, *spread(rng, 111, 19 * MB, 100 * MB), *spread(rng, 97, 100 * MB, 900 * MB),
+            *spread(rng, 13, GB, 4 * GB), *[None] * 25, 19 * GB]
+    used = filled(rng, used, 657 * MB * HOSTS, 5 * GB)
+    tmp = [*[4] * 180, *[8] * 60, *[16] * 30, *spread(rng, 100, 20, 1000), *spread(rng, 44, MB, 10 * MB), *spread(rng, 40, 10 * MB, 100 * MB), *[None] * 29,
+           *spread(rng, 5, GB, 1_400_000), *spread(rng, 8, 1_600_000, 4 * GB), 5_100_000, 5_300_000, 10 * GB, 13 * GB, 42 * GB, 101 * GB]
+    tmp = filled(rng, tmp, 453 * MB * HOSTS, 180 * MB)
+    # What is large lies where it can: the last 46 of tmp on the last 46 of RAM, the largest swap in use on the largest swap. 17 hosts have none.
+    pairs = list(zip(tmp[:-46], shuffled(rng, ram[:-46]))) + list(zip(tmp[-46:], ram[-46:]))
+    areas = sorted(zip(swap, used))
+    small = [pair for pair in areas if pair[1] == 0][:4]
+    areas = shuffled(rng, without(areas, small) + [(0, 0)] * 17) + small
+    lines = ["# synthetic: made by ramline-fleet to the published points of the study of 502 servers; no host is real", ""]
+    for number, ((files, total), (area, taken)) in enumerate(zip(pairs, areas), 1):
+        last = HOSTS - number
+        if last < 4:
+            # Neither free memory nor swap has room for it.
+            free = min(total // 20, files // 10)
+        elif last < 17:
+            free = files * 6 // 5
+        else:
+            free = max(2 * files + MB, int(total * rng.uniform(0.05, 0.6)))
+        free = min(free, total)
+        buffers, cached = (total - free) // 20, (total - free) // 2
+        lines.append("\t".join(map(str, (number, files, total, total - free, free, 0, buffers, cached, area, taken, area - taken, rng.randrange(1, 40) + files // 9000))))
+    return "\n".join(lines) + "\n"
+
+
+def shuffled(rng, values):
+    values = list(values)
+    rng.shuffle(values)
+    return values
+
+
+def without(pairs, some):
+    left = list(pairs)
+    for pair in some:
+        left.remove(pair)
+    return left
