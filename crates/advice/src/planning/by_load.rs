@@ -51,7 +51,7 @@ impl ByLoad {
         let differ = all
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if (&a.arm.swap, a.arm.swappiness) != (&b.arm.swap, b.arm.swappiness)));
-        if !timed || !differ {
+        if !differ || (!timed && all.iter().any(Contender::ended)) {
             return Err("it is no series of two or more swap settings".to_owned());
         }
         let load = |one: &Contender<'_>| (one.arm.fill.clone(), one.arm.settings.clone());
