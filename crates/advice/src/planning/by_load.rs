@@ -1,7 +1,7 @@
 //! The setting under which a load of the reader's own ran fastest in the lab, for a plan that rests on it instead of on costs.
 //!
 //! Costs and pages say what a swap-in takes, not which pages a load needs: a heap that just fits is slower with zram, since what zram keeps takes
-//! the RAM of pages in use. Only settings of which every run ended count, and things stay as they are unless the fastest is told apart from that. Of one swap
+//! the RAM of pages in use. Only settings of which every run ended count, and things stay as they are unless another one is measurably faster. Of one swap
 //! with several values of swappiness that are within [`LEVEL`] of each other the first is taken, which is the value in force.
 //!
 //! Worked example: a JVM takes 2.04 s with zram, 1.32 s with a swap file, and is killed without: the plan has the file, and no zram.
@@ -14,7 +14,7 @@ use crate::prelude::*;
 
 /// The figures a load is judged by, of the experiments that have settings of swap.
 const TIMES: [&str; 2] = ["wall", "time per round"];
-/// Medians nearer than this are level, unless the runs are told apart.
+/// Medians nearer than this are alike, unless one is measurably faster.
 const LEVEL: f64 = 1.03;
 /// The most the kernel takes.
 const MOST_SWAPPINESS: u32 = 200;
@@ -141,7 +141,7 @@ impl ByLoad {
         Draft::of(target, old, first).also(changes.then_some(others))
     }
 
-    /// The algorithm of the zram it ran fastest with, `None` inside where nobody said; `None` where it was not zram.
+    /// The algorithm of the zram it ran fastest with, `None` inside where it is not known; `None` where it was not zram.
     pub(super) fn zram(&self) -> Option<Option<&str>> {
         match &self.swap {
             SwapKind::Zram { algorithm } => Some(algorithm.as_deref()),
