@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import report, schema, study, text
 from .engine import DuckDb
-from .store import Ingest
+from .store import ROWS, Ingest
 from .synth import published
 
 
@@ -57,6 +57,8 @@ def told(read, taken, lot):
 def made(args):
     """The document of the report."""
     if Path(args.store).is_dir():
+        if not (Path(args.store) / ROWS).is_dir():
+            raise Failure(f"{args.store} is no store: it has no {ROWS}\n  try: ramline-fleet ingest {args.store} FILE --layout new")
         return report.study(DuckDb(args.store))
     if args.layout is None:
         raise Failure(f"{args.store} is a file, and a number does not say of which layout of free it is\n  try: --layout new (procps 3.3.10 or later) or --layout old")
@@ -93,4 +95,7 @@ def main(words=None):
     except Failure as failure:
         print(f"ramline-fleet: {failure}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"ramline-fleet: cannot use {error.filename or args.verb}: {error.strerror}; nothing of it was kept\n  try: df -h {error.filename or '.'}", file=sys.stderr)
+        return 1
     return 0

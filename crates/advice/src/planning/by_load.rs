@@ -7,6 +7,7 @@
 //! Worked example: a JVM takes 2.04 s with zram, 1.32 s with a swap file, and is killed without: the plan has the file, and no zram.
 
 use ramline_evidence::{Arm, ArmResult, FigureResult, SeriesTable, SwapKind, study};
+use ramline_model::settings::{self, Knob};
 use ramline_plan::Reason;
 
 use super::line::{Draft, reason};
@@ -16,8 +17,6 @@ use crate::prelude::*;
 const TIMES: [&str; 2] = ["wall", "time per round"];
 /// Medians nearer than this are alike, unless one is measurably faster.
 const LEVEL: f64 = 1.03;
-/// The most the kernel takes.
-const MOST_SWAPPINESS: u32 = 200;
 /// What a run says of the algorithm the kernel chose.
 const VERIFIED: &str = "zram algorithm";
 
@@ -100,7 +99,7 @@ impl ByLoad {
         let areas = look::areas(snapshot).unwrap_or_default();
         let on = areas.iter().find_map(|area| look::zram_of(snapshot, area));
         let cannot = |why: &str| Err(format!("{}, but {why}", self.why[0].text));
-        if self.swappiness.is_some_and(|value| value > MOST_SWAPPINESS) {
+        if self.swappiness.is_some_and(|value| settings::parse(Knob::Swappiness, &value.to_string()).is_none()) {
             return cannot("the kernel takes no such swappiness");
         }
         let zswap = snapshot.zswap.data().is_some_and(|zswap| zswap.enabled) && !areas.is_empty();
