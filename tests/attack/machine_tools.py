@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import trees  # noqa: E402
 from harness import RAMLINE, Skip, environment, ramline  # noqa: E402
-from harness.machine import LIBC, mounted, pages_of  # noqa: E402
+from harness.machine import mounted  # noqa: E402
 
 FIXTURE = trees.directory("healthy/debian-13")
 # A refusal that is one: usage, privilege, kernel, refused before anything was started.
@@ -155,19 +155,3 @@ def instances(where):
             return set(os.listdir(where / "instances"))
     except Skip:
         return None
-
-
-class Mapped:
-    """A file mapped by a descriptor that is open already, which nothing opens again: its pages in the page cache."""
-
-    def __init__(self, path):
-        self.size = os.path.getsize(path)
-        self.descriptor = os.open(path, os.O_RDONLY)
-        self.at = LIBC.mmap(None, self.size, 1, 1, self.descriptor, 0)
-
-    def cached(self):
-        return sum(pages_of(self.descriptor))
-
-    def close(self):
-        LIBC.munmap(self.at, self.size)
-        os.close(self.descriptor)

@@ -1,10 +1,11 @@
-"""The host's side of things: where the cache is, progress lines, running tools, one guest at a time.
+"""The host's side of things: where the cache is, progress lines, running tools, no more guests than processors.
 
 Example:
     say("unpacking the kernel")          # "vm: 3.2 s unpacking the kernel" on stderr
     run(["depmod", "-b", root, version])  # raises Failure with the tool's own words
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -56,15 +57,36 @@ def run(command, **options):
 
 def locked(name):
     """Takes cache/NAME.lock until the returned file is closed; says so when it has to wait."""
+    try:
+        return _lock(name, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(f"waiting for the {name} lock held by another vm command")
+        return _lock(name, fcntl.LOCK_EX)
+
+
+def _lock(name, how):
     CACHE.mkdir(parents=True, exist_ok=True)
     # Only ever read: the file may be another user's (`sudo vm/debian build`), and a lock needs no more.
     handle = os.fdopen(os.open(CACHE / f"{name}.lock", os.O_RDONLY | os.O_CREAT, 0o644))
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, how)
     except BlockingIOError:
-        say(f"waiting for the {name} lock held by another vm command")
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle.close()
+        raise
     return handle
+
+
+def place():
+    """Takes one of as many places for guests as there are processors, until the returned file is closed; says so when it has to wait."""
+    names, waits = [f"guest-{number}" for number in range(os.cpu_count() or 1)], False
+    while True:
+        for name in names:
+            with contextlib.suppress(BlockingIOError):
+                return _lock(name, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not waits:
+            say(f"waiting for one of the {len(names)} guests that run to end")
+        waits = True
+        time.sleep(0.2)
 
 
 def digest(*parts):

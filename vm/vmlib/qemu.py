@@ -3,7 +3,8 @@
 The guest has a console, two byte streams (virtio serial ports "stdout" and "stderr", copied to ours as they come) and a
 shared folder (9p, tag "share") in which it leaves its exit status and its files.
 
-QEMU dies with us whatever happens to us (PR_SET_PDEATHSIG), and guests run one at a time (a lock in the cache).
+QEMU dies with us whatever happens to us (PR_SET_PDEATHSIG), and no more guests run than there are
+processors (locks in the cache).
 
 Example: boot(Guest(kernel=kernel("6.12"), initrd=path, share=folder, timeout=60)).kind == "ended"
 """
@@ -21,7 +22,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .host import HOST_FAILURE, NO_STATUS, PANIC, POWER_CUT, RESERVED_BY_SCRIPT, TIMEOUT, Failure, locked, say
+from .host import HOST_FAILURE, NO_STATUS, PANIC, POWER_CUT, RESERVED_BY_SCRIPT, TIMEOUT, Failure, place, say
 from .kernels import Kernel
 
 PR_SET_PDEATHSIG = 1  # include/uapi/linux/prctl.h
@@ -84,7 +85,7 @@ def _die_with_parent():
 
 def boot(guest):
     """Runs the guest to its end; the console goes to share/console.log."""
-    with locked("guest"), contextlib.ExitStack() as cleanup:
+    with place(), contextlib.ExitStack() as cleanup:
         words, ours, theirs = command(guest), {}, []
         complaints = cleanup.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
         for name in ("console", "stdout", "stderr"):
@@ -185,7 +186,7 @@ def status_of(guest, outcome):
 
 def interactive(guest):
     """Boots the guest with its console on our terminal (Ctrl-A x ends it)."""
-    with locked("guest"):
+    with place():
         words = [*command(guest), "-chardev", "stdio,id=tty,mux=on,signal=off", "-serial", "chardev:tty", "-mon", "chardev=tty"]
         return subprocess.run(words, check=False, preexec_fn=_die_with_parent).returncode
 
