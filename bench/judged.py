@@ -30,9 +30,16 @@ def judge(runs, ours):
     by = times(runs)
     middle = {name: statistics.median(of.values()) for name, of in by.items()}
     best = min(middle, key=middle.get)
-    out = {"setting": ours, "seconds": middle[ours], "best": best, "best_seconds": middle[best]}
     if best == ours:
-        return {**out, "ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "best"}
+        return {"setting": ours, "seconds": middle[ours], "best": best, "best_seconds": middle[best], "ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "best"}
+    return judge_pair(runs, ours, best)
+
+
+def judge_pair(runs, ours, best):
+    """Against one rival that was chosen beforehand."""
+    by = times(runs)
+    middle = {name: statistics.median(of.values()) for name, of in by.items()}
+    out = {"setting": ours, "seconds": middle[ours], "best": best, "best_seconds": middle[best]}
     pairs = [(by[ours][number], by[best][number]) for number in sorted(by[ours]) if number in by[best]]
     rng = random.Random(1)
     draws = sorted(value for value in (ratio_of(rng.choices(pairs, k=len(pairs))) for _ in range(DRAWS)) if not math.isnan(value))
@@ -60,7 +67,10 @@ def tables(record):
         if found["setting_in_use"] != found["setting"]:
             out.append(row(f"{name}, planned again in use", judge(load["runs"], found["setting_in_use"])))
         if "setting_by_load" in found:
-            out.append(row(f"{name}, planned by the load", judge(load["runs"], found["setting_by_load"])))
+            ours = found["setting_by_load"]
+            out.append(row(f"{name}, planned by the load", judge(load["runs"], ours)))
+            if load.get("again"):
+                out.append(row(f"{name}, the two again", judge_pair(load["again"], ours, judge(load["runs"], ours)["best"])))
     for name, load in record["loads"].items():
         by = times(load["runs"])
         out += ["", f"| {name}: setting | completed | seconds, median (least to most) | major faults | swapped in |", "|---|---|---|---|---|"]

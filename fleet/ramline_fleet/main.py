@@ -1,21 +1,33 @@
 """ramline-fleet: many hosts.
 
     ramline-fleet ingest STORE FILE --layout new --day 2016-01-19       lines of the study's file into a store
-    ramline-fleet report STORE|FILE [--layout old|new] [--json]         the report of the study
+    ramline-fleet collect STORE --ssh HOSTS                             asks every host of a file, a line each, over ssh
+    ramline-fleet collect STORE --prometheus URL                        what a server knew of each host at the end of the day, or knows now
+    ramline-fleet collect STORE --metrics FILE...                       what node_exporter printed; the host is the name of the file
+    ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
+    ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
+    ramline-fleet query NAME STORE                                      rows of one of the report's queries, comma-separated
     ramline-fleet synth FILE                                            a made-up file of 502 hosts with the points that the study published
+    ramline-fleet synth STORE --hosts N [--days N]                      a made-up store of as many hosts like these
 """
 
 import argparse
+import contextlib
 import datetime
 import json
+import re
 import sys
 import tempfile
+import time
 from pathlib import Path
 
-from . import report, schema, study, text
-from .engine import DuckDb
+from . import collect, engine, prometheus, report, schema, study
 from .store import ROWS, Ingest
-from .synth import published
+from .synth import fleet, published
+
+
+# As ramline has it: done but for a part.
+PARTLY = 7
 
 
 class Failure(Exception):
@@ -45,7 +57,66 @@ def ingest(store, file, layout, day, source="study"):
     return read, len(lot.rows), lot
 
 
-def told(read, taken, lot):
+def asked_over_ssh(args):
+    """Every host that has no row for the day yet; the exit status."""
+    try:
+        hosts = collect.hosts_of(Path(args.ssh).read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"cannot read {args.ssh}: {error}\n  try: a line a host, [user@]host[:port]") from error
+    if not hosts:
+        raise Failure(f"{args.ssh} names no host\n  try: a line a host, [user@]host[:port]")
+    lot, start, said = Ingest(args.store, args.day), time.monotonic(), [0.0]
+    missing = [host for host in hosts if host not in lot.hosts]
+
+    def progress(done, failed):
+        passed = time.monotonic() - start
+        if passed - said[0] >= 1:
+            said[0] = passed
+            print(f"{passed:.0f} s: {done} of {len(missing)} hosts asked, {failed} failed", file=sys.stderr, flush=True)
+
+    try:
+        collect.collect(missing, lot, args.ssh_command, args.timeout, args.at_once, progress)
+    finally:
+        closed(lot, len(hosts), len(hosts) - len(missing))
+    return PARTLY if lot.rejected else 0
+
+
+def scraped(args):
+    """Every host that node_exporter has told of, in texts or through a server; the exit status."""
+    lot = Ingest(args.store, args.day)
+    if args.metrics:
+        texts = {Path(file).stem: lambda file=file: prometheus.samples(Path(file).read_text()) for file in args.metrics}
+    else:
+        end = datetime.datetime.fromisoformat(f"{args.day}T23:59:59+00:00").timestamp()
+        try:
+            known = prometheus.hosts(args.prometheus, min(end, time.time()))
+        except study.Refused as why:
+            raise Failure(f"{why}\n  try: --prometheus http://HOST:9090") from why
+        texts = {host: lambda samples=samples: samples for host, samples in known.items()}
+    there = sum(host in lot.hosts for host in texts)
+    for order, (host, samples) in enumerate(sorted(texts.items()), 1):
+        if host not in lot.hosts:
+            try:
+                lot.add(order, host, schema.row(host, "node_exporter", False, prometheus.values(samples())))
+            except (study.Refused, OSError, UnicodeDecodeError) as why:
+                lot.reject(order, host, str(why))
+    closed(lot, len(texts), there)
+    return PARTLY if lot.rejected else 0
+
+
+def closed(lot, hosts, there):
+    """Keeps what has come, and says what has not."""
+    lot.commit()
+    unknown = sum(row["tmp_kib"] is None for row in lot.rows)
+    print(f"{len(lot.rows)} of {hosts} hosts taken" + (f", {there} were there already" if there else "") + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""), file=sys.stderr)
+    for _, why, host in sorted(lot.rejected):
+        print(f"  {host}: {why}", file=sys.stderr)
+    left = hosts - there - len(lot.rows)
+    if left:
+        print(f"  try: the same command again asks only the {left} that are missing", file=sys.stderr)
+
+
+def say(read, taken, lot):
     """The line that says what became of the lines; some of those that were refused."""
     print(f"{read} lines read: {taken} hosts taken, {len(lot.rejected)} lines refused", file=sys.stderr)
     for number, why, _ in lot.rejected[:5]:
@@ -54,20 +125,66 @@ def told(read, taken, lot):
         print(f"  and {len(lot.rejected) - 5} more: {lot.store}/rejects/{lot.name}.tsv", file=sys.stderr)
 
 
+class Told:
+    """An engine that says on standard error how far it is, where that takes more than a second."""
+
+    def __init__(self, word, store):
+        self.of, self.start, self.said, self.asked = engine.of(word, store), time.monotonic(), 0.0, 0
+        self.of.prepare(self.say)
+
+    def say(self, text):
+        passed = time.monotonic() - self.start
+        if passed - self.said >= 1:
+            self.said = passed
+            print(f"{passed:.0f} s: {text}", file=sys.stderr, flush=True)
+
+    def ask(self, name):
+        self.asked += 1
+        found = self.of.ask(name)
+        self.say(f"query {self.asked} of {len(engine.QUERIES)}, {name}")
+        return found
+
+
+@contextlib.contextmanager
+def asked(word, store):
+    """An engine on a store."""
+    if not (Path(store) / ROWS).is_dir():
+        raise Failure(f"{store} is no store: it has no {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
+    try:
+        told = Told(word, store)
+    except engine.Missing as why:
+        raise Failure(why) from why
+    try:
+        yield told
+    finally:
+        told.of.close()
+
+
+def declared(file):
+    """The layout of free that a comment of the file names: `# layout: old`."""
+    try:
+        found = re.search(r"^#\s*layout:\s*(old|new)\s*$", Path(file).read_text(errors="replace"), re.M)
+    except OSError as error:
+        raise Failure(f"cannot read {file}: {error.strerror}\n  try: ls -l {file}") from error
+    return found and found[1]
+
+
 def made(args):
     """The document of the report."""
     if Path(args.store).is_dir():
-        if not (Path(args.store) / ROWS).is_dir():
-            raise Failure(f"{args.store} is no store: it has no {ROWS}\n  try: ramline-fleet ingest {args.store} FILE --layout new")
-        return report.study(DuckDb(args.store))
+        with asked(args.engine, args.store) as told:
+            return report.study(told)
+    args.layout = args.layout or declared(args.store)
     if args.layout is None:
         raise Failure(f"{args.store} is a file, and a number does not say of which layout of free it is\n  try: --layout new (procps 3.3.10 or later) or --layout old")
     with tempfile.TemporaryDirectory(prefix="ramline-fleet-") as store:
         read, taken, lot = ingest(store, args.store, args.layout, args.day)
-        told(read, taken, lot)
+        say(read, taken, lot)
         if not taken:
             raise Failure(f"no line of {args.store} is a host\n  try: ramline-fleet report --layout {'old' if args.layout == 'new' else 'new'}")
-        return {**report.study(DuckDb(store)), "lines": {"read": read, "taken": taken, "refused": len(lot.rejected)}}
+        with asked(args.engine, store) as told:
+            found = report.study(told)
+        return {**found, "lines": {"read": read, "taken": taken, "refused": len(lot.rejected)}}
 
 
 def main(words=None):
@@ -80,18 +197,48 @@ def main(words=None):
         if verb == "ingest":
             one.add_argument("file")
         one.add_argument("--layout", choices=("old", "new"), required=verb == "ingest", help="of free: new has a column 'available', old has 'buffers' and 'cached'")
+        if verb == "report":
+            one.add_argument("--engine", default="duckdb", help="duckdb, local-cluster or spark://HOST:PORT (default %(default)s)")
         one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat())
-        one.add_argument("--json", action="store_true")
-    verbs.add_parser("synth").add_argument("file")
+    one = verbs.add_parser("collect")
+    one.add_argument("store")
+    source = one.add_mutually_exclusive_group(required=True)
+    source.add_argument("--ssh", metavar="HOSTS", help="a file with [user@]host[:port] in each line")
+    source.add_argument("--prometheus", metavar="URL", help="a server that scrapes node_exporter")
+    source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
+    one.add_argument("--ssh-command", default="ssh", help="with options of your own (default %(default)s)")
+    one.add_argument("--timeout", type=float, default=20, metavar="SECONDS", help="for each host (default %(default)s)")
+    one.add_argument("--at-once", type=int, default=32, metavar="N", help="hosts (default %(default)s)")
+    one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat())
+    verbs.add_parser("textfile")
+    one = verbs.add_parser("query")
+    one.add_argument("name", choices=engine.QUERIES)
+    one.add_argument("store")
+    one.add_argument("--engine", default="duckdb")
+    one = verbs.add_parser("synth")
+    one.add_argument("file")
+    one.add_argument("--hosts", type=int)
+    one.add_argument("--days", type=int, default=1)
+    one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat(), help="the first")
     args = parser.parse_args(words)
     try:
-        if args.verb == "synth":
+        if args.verb == "synth" and args.hosts:
+            fleet(args.file, args.hosts, args.days, args.day, lambda text: print(text, file=sys.stderr, flush=True))
+        elif args.verb == "synth":
             Path(args.file).write_text(published())
         elif args.verb == "ingest":
-            told(*ingest(args.store, args.file, args.layout, args.day))
+            say(*ingest(args.store, args.file, args.layout, args.day))
+        elif args.verb == "collect":
+            return asked_over_ssh(args) if args.ssh else scraped(args)
+        elif args.verb == "textfile":
+            sys.stdout.write(prometheus.TEXTFILE)
+        elif args.verb == "query":
+            with asked(args.engine, args.store) as told:
+                sys.stdout.write(engine.table(*told.ask(args.name)))
         else:
-            document = made(args)
-            print(json.dumps(document, indent=1) if args.json else text.of(document))
+            print(json.dumps(made(args), indent=1))
+    except KeyboardInterrupt:
+        return 130
     except Failure as failure:
         print(f"ramline-fleet: {failure}", file=sys.stderr)
         return 2

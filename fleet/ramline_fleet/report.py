@@ -16,7 +16,7 @@ MODELS = {
     "half_of_ram_above_3_gb": "of hosts with more than 3 GB of RAM: /tmp is at most half of it",
 }
 CAVEATS = [
-    "one moment of each host: what /tmp was at its largest, and whether memory was short then, is not in it",
+    "one moment of each day: what /tmp was at its largest, and whether memory was short then, may not be in it",
     "hosts that sent nothing are not in it; if they differ from the others, so does the answer",
     "part of what lies in /tmp on a disk is in the page cache already, so it takes less RAM than it seems",
 ]
@@ -29,7 +29,7 @@ def share(count, of):
 
 def variables(engine, known):
     rows = {}
-    for name, bucket, hosts, total, least, most in engine.ask("histogram"):
+    for name, bucket, hosts, total, least, most in engine.ask("histogram")[1]:
         rows.setdefault(name, []).append((bucket, hosts, total, least, most))
     out = []
     for name in schema.COUNTED:
@@ -44,7 +44,7 @@ def variables(engine, known):
 
 def shares(engine, known):
     out = []
-    (counts,), names = engine.ask("shares"), engine.columns("shares")
+    names, (counts,) = engine.ask("shares")
     for column, count in zip(names, counts):
         variable, side, threshold = column.split("__")
         out.append({"variable": variable, "side": side.replace("_", " "), "threshold": int(threshold), **share(count or 0, known[variable])})
@@ -52,7 +52,7 @@ def shares(engine, known):
 
 
 def models(engine):
-    (counts,), names = engine.ask("models"), engine.columns("models")
+    names, (counts,) = engine.ask("models")
     of = {name: count or 0 for name, count in zip(names, counts)}
     out = []
     for name, what in MODELS.items():
@@ -64,7 +64,7 @@ def models(engine):
 
 def rules(engine):
     """Where /tmp in RAM by default would be switched on, and where it would be too much for half of RAM."""
-    rows = engine.ask("rule")
+    rows = engine.ask("rule")[1]
     hosts = sum(row[2] for row in rows)
     out = []
     for more in RULES:
@@ -75,17 +75,17 @@ def rules(engine):
 
 
 def breaks(engine):
-    names = engine.columns("breaks")
-    return [dict(zip(names, row)) for row in engine.ask("breaks")]
+    names, rows = engine.ask("breaks")
+    return [dict(zip(names, row)) for row in rows]
 
 
 def study(engine):
     """The whole of it."""
-    (counts,), names = engine.ask("hosts"), engine.columns("hosts")
+    names, (counts,) = engine.ask("hosts")
     known = {name: count or 0 for name, count in zip(names, counts)}
     made = models(engine)
     fails = next(model["fails"]["hosts"] for model in made if model["name"] == "free_and_swap")
-    return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"],
+    return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"], "days": known["days"],
             "without_swap": known["without_swap"], "variables": variables(engine, known), "shares": shares(engine, known), "models": made,
             "rules": rules(engine), "breaks": breaks(engine), "break_count": fails,
             "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}

@@ -1,7 +1,16 @@
 """Made-up fleets. They say that they are: the first line of a file, and `synthetic` in each row of a store.
 """
 
+import datetime
 import random
+import shutil
+import time
+from pathlib import Path
+
+from . import schema, study
+from .buckets import EXACT, EXACT_BITS
+from .schema import bucket_of
+from .store import ROWS, Ingest, hashed
 
 GB, MB = 1_000_000, 1_000
 HOSTS = 502
@@ -40,7 +49,7 @@ def published():
     areas = sorted(zip(swap, used))
     small = [pair for pair in areas if pair[1] == 0][:4]
     areas = shuffled(rng, without(areas, small) + [(0, 0)] * 17) + small
-    lines = ["# synthetic: made by ramline-fleet to the published points of the study of 502 servers; no host is real", ""]
+    lines = ["# synthetic: made by ramline-fleet to the published points of the study of 502 servers; no host is real", "# layout: old"]
     for number, ((files, total), (area, taken)) in enumerate(zip(pairs, areas), 1):
         last = HOSTS - number
         if last < 4:
@@ -67,3 +76,51 @@ def without(pairs, some):
     for pair in some:
         left.remove(pair)
     return left
+
+
+# A number from a host and a day that looks drawn, the same on any machine.
+DRAWN = "((h.number * {a} + {day} * {b}) % {c})"
+
+
+def sized(column):
+    """SQL of the bucket of a column (`buckets.bucket`)."""
+    above = f"CAST(floor(log2({column})) AS BIGINT) - {EXACT_BITS}"
+    return f"CAST(CASE WHEN {column} < {EXACT} THEN {column} ELSE (({above}) << {EXACT_BITS}) + ({column} >> ({above})) END AS SMALLINT) AS {bucket_of(column)}"
+
+
+def fleet(store, hosts, days, first, say):
+    """A store of so many made-up hosts on so many days: each host is one of the 502 over and over, and what changes from day to day does by some percent."""
+    import duckdb
+    import pyarrow as pa
+
+    base = [study.line(line, "old") for line in published().splitlines()[2:]]
+    names = [f"synthetic-{number:07}" for number in range(hosts)]
+    columns = {"number": range(hosts), "host": names, "hb": [f"{hashed(name):02}" for name in names]}
+    columns |= {name: [base[number % HOSTS][name] for number in range(hosts)] for name in base[0] if name != "host"}
+    table = pa.table(columns).sort_by([("hb", "ascending"), ("host", "ascending")])
+    known = sum(bit for name, bit in schema.BITS.items() if name in base[0])
+    connection = duckdb.connect()
+    connection.register("hosts", table)
+    lot = Ingest(store, first)
+    aside = Path(store) / "aside" / lot.name
+    aside.mkdir(parents=True)
+    start = said = time.monotonic()
+    try:
+        for day in range(days):
+            date = datetime.date.fromisoformat(first) + datetime.timedelta(days=day)
+            drawn = [DRAWN.format(a=a, b=b, c=c, day=day) for a, b, c in ((7919, 104729, 81), (6007, 15485863, 101), (3001, 32452843, 61))]
+            values = f"""SELECT host, hb, ram_kib, shared_kib, buffers_kib, cached_kib, swap_total_kib, tmp_kib + tmp_kib * ({drawn[0]} - 40) // 1000 AS tmp_kib,
+                least(ram_kib, free_kib + free_kib * ({drawn[1]} - 50) // 1000) AS free_kib,
+                least(swap_total_kib, swap_used_kib + swap_used_kib * ({drawn[2]} - 30) // 1000) AS swap_used_kib, tmp_inodes + {drawn[0]} % 7 AS tmp_inodes FROM hosts h"""
+            known_columns = ", ".join({"used_kib": "ram_kib - free_kib AS used_kib", "available_kib": "CAST(NULL AS BIGINT) AS available_kib",
+                                       "swap_free_kib": "swap_total_kib - swap_used_kib AS swap_free_kib"}.get(name, name) for name in schema.MEASURED)
+            rows = f"SELECT host, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, {', '.join(map(sized, schema.COUNTED))}, hb FROM ({values})"
+            target = str(aside / f"dt={date}").replace("'", "''")
+            connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (hb), KV_METADATA {{ramline_fleet_schema: '{schema.VERSION}'}})")
+            if time.monotonic() - said >= 1:
+                said = time.monotonic()
+                say(f"{said - start:.0f} s: day {day + 1} of {days}")
+        (Path(store) / ROWS).mkdir(exist_ok=True)
+        aside.rename(Path(store) / ROWS / f"ingest={lot.name}")
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

@@ -28,7 +28,7 @@ use ramline_snapshot::{Snapshot, Wanted};
 
 use crate::Inputs;
 pub use ask::Ask;
-pub use by_load::ByLoad;
+pub use by_load::{ByLoad, nearly_fastest};
 use desk::Desk;
 pub use named::{NotPlanned, planned_finding};
 pub use settled::findings_on;

@@ -197,7 +197,8 @@ impl Params {
     }
 
     /// Runs of each setting.
-    pub(crate) fn runs(&self) -> u32 {
+    #[must_use]
+    pub fn runs(&self) -> u32 {
         self.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
     }
 

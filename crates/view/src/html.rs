@@ -19,6 +19,7 @@ mod series;
 use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
+pub use crate::fleet::page as fleet;
 use crate::report::CheckupReport;
 use crate::screen;
 pub use prediction::prediction;

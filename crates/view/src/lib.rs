@@ -7,6 +7,7 @@
 pub mod cache;
 pub mod changes;
 pub mod figure;
+mod fleet;
 pub mod html;
 mod lab_lists;
 pub mod measured;

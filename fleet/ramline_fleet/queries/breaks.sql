@@ -1,5 +1,8 @@
--- Hosts whose /tmp is more than their free memory and free swap, the one that lacks most in front.
-SELECT host, tmp_kib, free_kib, swap_free_kib, ram_kib, tmp_kib - free_kib - swap_free_kib AS lacks_kib
-FROM host_day WHERE tmp_kib > free_kib + swap_free_kib
+-- Hosts whose /tmp was more than their free memory and free swap, on the day when most was lacking; the one that lacked most in front.
+SELECT host_peak.host AS host, MAX(day.tmp_kib) AS tmp_kib, MAX(day.free_kib) AS free_kib, MAX(day.swap_free_kib) AS swap_free_kib, MAX(day.ram_kib) AS ram_kib,
+    MAX(over_free_and_swap) AS lacks_kib
+FROM host_peak JOIN host_day AS day ON day.host = host_peak.host AND day.tmp_kib - day.free_kib - day.swap_free_kib = over_free_and_swap
+WHERE over_free_and_swap > 0 AND day.tmp_kib > day.free_kib + day.swap_free_kib
+GROUP BY host_peak.host
 ORDER BY lacks_kib DESC, host
 LIMIT 100

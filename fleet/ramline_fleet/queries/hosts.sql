@@ -1,7 +1,6 @@
--- How many there are, of how many each size is known, and which have no swap.
-SELECT COUNT(*) AS hosts,
-    SUM(CASE WHEN synthetic THEN 1 ELSE 0 END) AS synthetic,
+-- How many there are, on how many days at most, of how many each size is known, and which have no swap.
+SELECT COUNT(*) AS hosts, MAX(days) AS days, SUM(synthetic) AS synthetic,
     COUNT(ram_kib) AS ram_kib, COUNT(free_kib) AS free_kib, COUNT(tmp_kib) AS tmp_kib, COUNT(tmp_inodes) AS tmp_inodes,
     COUNT(swap_total_kib) AS swap_total_kib, COUNT(swap_used_kib) AS swap_used_kib,
     SUM(CASE WHEN swap_total_kib = 0 THEN 1 ELSE 0 END) AS without_swap
-FROM host_day
+FROM host_peak

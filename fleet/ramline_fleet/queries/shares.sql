@@ -16,4 +16,4 @@ SELECT
     SUM(CASE WHEN swap_used_kib < 4000000 THEN 1 ELSE 0 END) AS swap_used_kib__under__4000000,
     SUM(CASE WHEN swap_used_kib < 1000000 THEN 1 ELSE 0 END) AS swap_used_kib__under__1000000,
     SUM(CASE WHEN swap_used_kib < 100000 THEN 1 ELSE 0 END) AS swap_used_kib__under__100000
-FROM host_day
+FROM host_peak

@@ -17,6 +17,8 @@ use crate::prelude::*;
 const TIMES: [&str; 2] = ["wall", "time per round"];
 /// Medians nearer than this are alike, unless one is measurably faster.
 const LEVEL: f64 = 1.03;
+/// Medians nearer than this are worth more runs before one is chosen.
+const NEAR: f64 = 1.15;
 /// What a run says of the algorithm the kernel chose.
 const VERIFIED: &str = "zram algorithm";
 
@@ -152,6 +154,22 @@ impl ByLoad {
     pub(super) fn is_on_disk(&self) -> bool {
         self.swap == SwapKind::File
     }
+}
+
+/// Settings so near the fastest that some runs do not tell them apart, the fastest among them; none where it stands alone.
+#[must_use]
+pub fn nearly_fastest(records: &[RunRecord]) -> Vec<String> {
+    let Some(table) = SeriesTable::of(records) else { return Vec::new() };
+    let all = table.arms.iter().filter_map(|arm| Contender::of(arm, records)).filter(Contender::ended);
+    let timed: Vec<_> = all.filter_map(|one| Some((one.arm.name.clone(), one.time?))).collect();
+    let median = |time: &FigureResult| time.measurement.median;
+    let Some((_, least)) = timed.iter().min_by(|a, b| median(a.1).total_cmp(&median(b.1))) else { return Vec::new() };
+    let is_apart = |time: &FigureResult| {
+        study::compare_runs((&least.measurement, &least.values), (&time.measurement, &time.values)).is_claimed()
+    };
+    let near = timed.iter().filter(|(_, time)| median(time) <= median(least) * NEAR && !is_apart(time));
+    let names: Vec<String> = near.map(|(name, _)| name.clone()).collect();
+    if names.len() > 1 { names } else { Vec::new() }
 }
 
 /// Whether the zram of this kernel has the algorithm. Where no device says, only a name that some kernel has: a file from outside gives no other word to a

@@ -1,9 +1,12 @@
-//! `ramline fleet`: many hosts, by a program of its own that is found and run.
+//! `ramline fleet`: many hosts, asked by a program of its own that is found and run; what it answers is shown as everything else is.
 //!
 //! What it is not: part of this binary. Asking Parquet files takes an engine that is larger than all of ramline.
 
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use ramline_evidence::FleetReport;
+use ramline_kernel::output::Output;
 
 use crate::prelude::*;
 
@@ -12,35 +15,124 @@ const PROGRAM: &str = "ramline-fleet";
 /// Where `make fleet` puts it, below the folder of the build.
 const BUILT: &str = "fleet/bin/ramline-fleet";
 
-/// Many hosts: would /tmp fit into their memory, and how sure is that? (ramline-fleet, installed by make fleet)
+/// Many hosts: would /tmp fit into their memory, and how sure is that? (installed by make fleet)
 #[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
 pub struct Fleet {
-    /// What it is asked: `report FILE --layout new`, `ingest`, `synth`; `--help` for all
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// On how many hosts /tmp would fit into memory, which would break, and what they have
+    Report(Report),
+    /// Ask many hosts: STORE with --ssh HOSTS, --prometheus URL or --metrics FILE...
+    Collect(Words),
+    /// A script that tells node_exporter's textfile collector how much lies in /tmp
+    Textfile(Words),
+    /// Take lines of a file of the study into a store: STORE FILE --layout old|new [--day DAY]
+    Ingest(Words),
+    /// Rows of one of the report's queries, comma-separated: NAME STORE [--engine ENGINE]
+    Query(Words),
+    /// Make up a file of 502 hosts with the figures that the study published: FILE
+    Synth(Words),
+}
+
+/// What that program reads itself.
+#[derive(Debug, Args)]
+struct Words {
+    /// As that program has it; --help shows all
     #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
 
+#[derive(Debug, Args)]
+struct Report {
+    /// A store made by `ramline fleet ingest`, or a file of the study
+    #[arg(value_name = "STORE|FILE")]
+    store: PathBuf,
+    /// Of free, when it is a file: new has a column 'available', old has 'buffers' and 'cached'
+    #[arg(long, value_name = "old|new")]
+    layout: Option<String>,
+    /// What answers: duckdb, in this machine; local-cluster or spark://HOST:PORT, with Spark
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<String>,
+    /// Also write it as one HTML file, with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    format: Format,
+}
+
 impl Fleet {
-    /// Becomes that program.
+    /// Runs the command.
     ///
     /// # Errors
-    /// It is not installed, or cannot be run.
+    /// That program is not installed, or cannot do what is asked.
     pub fn run(&self) -> Result<u8> {
-        let program = found().ok_or_else(|| {
-            let hint = "make fleet, in a checkout; or: python3 -m pip install ./fleet";
-            Failure::new(exit::FAILED, format!("{PROGRAM} is not installed\n  try: {hint}"))
-        })?;
-        let words: &[OsString] = if self.words.is_empty() { &["--help".into()] } else { &self.words };
-        let error = Command::new(&program).args(words).exec();
-        Err(Failure::new(exit::FAILED, format!("cannot run {}: {error}\n  try: make fleet", program.display())).into())
+        match &self.verb {
+            Verb::Report(report) => report.run(),
+            Verb::Collect(words) => words.run("collect"),
+            Verb::Textfile(words) => words.run("textfile"),
+            Verb::Ingest(words) => words.run("ingest"),
+            Verb::Query(words) => words.run("query"),
+            Verb::Synth(words) => words.run("synth"),
+        }
     }
 }
 
+impl Words {
+    /// Becomes that program.
+    fn run(&self, verb: &str) -> Result<u8> {
+        let program = found()?;
+        Err(cannot_run(&program, &Command::new(&program).arg(verb).args(&self.words).exec()).into())
+    }
+}
+
+impl Report {
+    fn run(&self) -> Result<u8> {
+        let html = self.html.as_deref();
+        let html = html.map(|path| place::open(path, place::HTML, "ramline fleet report STORE --html fleet.html"));
+        let html = html.transpose()?;
+        let program = found()?;
+        let mut command = Command::new(&program);
+        // What it says of progress and of lines it refuses stands on our standard error.
+        command.arg("report").arg(&self.store).stdin(Stdio::null()).stderr(Stdio::inherit());
+        self.layout.iter().for_each(|layout| _ = command.args(["--layout", layout]));
+        self.engine.iter().for_each(|engine| _ = command.args(["--engine", engine]));
+        let done = command.output().map_err(|error| cannot_run(&program, &error))?;
+        if !done.status.success() {
+            let code = done.status.code().and_then(|code| u8::try_from(code).ok());
+            return Ok(code.filter(|code| *code != exit::DONE).unwrap_or(exit::FAILED));
+        }
+        let report: FleetReport = serde_json::from_slice(&done.stdout).map_err(|error| {
+            let text =
+                format!("{} answers what this ramline cannot read: {error}\n  try: make fleet", program.display());
+            Failure::new(exit::FAILED, text)
+        })?;
+        if !html.as_ref().is_some_and(Output::is_stdout) {
+            self.format.screen(&report)?;
+        }
+        if let Some(output) = html {
+            output.write(ramline_view::html::fleet(&report, env!("CARGO_PKG_VERSION")).as_bytes())?;
+        }
+        Ok(exit::DONE)
+    }
+}
+
+fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(exit::FAILED, format!("cannot run {}: {error}\n  try: make fleet", program.display()))
+}
+
 /// On the path, or beside the build that this program is from.
-fn found() -> Option<PathBuf> {
+fn found() -> Result<PathBuf> {
     let on_path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&on_path).map(|folder| folder.join(PROGRAM)).collect::<Vec<_>>();
     let exe = process::own_exe().unwrap_or_default();
     let beside = exe.ancestors().skip(1).map(|folder| folder.join(BUILT));
-    on_path.into_iter().chain(beside).find(|path| path.is_file())
+    on_path.into_iter().chain(beside).find(|path| path.is_file()).ok_or_else(|| {
+        let hint = "make fleet, in a checkout; or: python3 -m pip install ./fleet";
+        Failure::new(exit::FAILED, format!("{PROGRAM} is not installed\n  try: {hint}")).into()
+    })
 }

@@ -188,6 +188,7 @@ impl Series for SwapCommand {
         let mut sandbox = Sandbox::create(&sizes, arm, record.order, bench.run)?;
         record.verified = sandbox.verified.clone();
         record.verified.insert("used without a limit".to_owned(), self.used.to_string());
+        record.workload.limit = self.limit;
         record.before = observe::counters(bench.root, &sandbox.base);
         let order = CommandRun { argv: &self.argv, group: Some(&sandbox.group), timeout: self.patience };
         bench.progress.phase("the command runs");

@@ -29,7 +29,7 @@ pub fn bars(id: &str, bars: &Bars) -> Markup {
         }
         None => {
             let lines = bars.rows.iter().any(|row| row.interval.is_some());
-            let lines = lines.then_some("The thin line is the interval over runs.");
+            let lines = lines.then_some("The thin line is the interval.");
             let bounds = bars.rows.iter().any(|row| row.open);
             let bounds = bounds.then_some("A bar with an arrow is a lower bound: the clock ran out first.");
             let read = ["From zero."].into_iter().chain(lines).chain(bounds).collect();

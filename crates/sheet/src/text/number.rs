@@ -96,6 +96,27 @@ pub fn trimmed(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// KB in decimal units, 1 MB being 1000 KB: of studies that count so.
+///
+/// ```
+/// assert_eq!(ramline_sheet::text::number::kilobytes(10_200_000), "10.2 GB");
+/// ```
+#[must_use]
+pub fn kilobytes(kb: u64) -> String {
+    kilobytes_of(kb as f64)
+}
+
+/// The same of a mean.
+#[must_use]
+pub fn kilobytes_of(kb: f64) -> String {
+    let (value, unit) = match kb {
+        kb if kb >= 1e6 => (kb / 1e6, "GB"),
+        kb if kb >= 1e3 => (kb / 1e3, "MB"),
+        kb => (kb, "KB"),
+    };
+    format!("{} {unit}", trimmed(value))
+}
+
 /// Seconds with the digits that matter.
 #[must_use]
 pub fn seconds(value: f64) -> String {

@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use ramline_advice::Explanation;
-use ramline_evidence::ChangeList;
 use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
+use ramline_evidence::{ChangeList, FleetReport};
 use ramline_model::processes::{By, Filter};
 use ramline_plan::UpkeepPass;
 use ramline_snapshot::cache::{
@@ -106,6 +106,7 @@ documents! {
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;
     "prediction" Prediction;
+    "fleet-report" FleetReport;
     "trace-info" Versioned<'static, TouchesSummary>;
     "trace-curve" Versioned<'static, MissCurve>;
     "tune-plan" TunePlan;

@@ -1,4 +1,4 @@
-use ramline_advice::planning::{Ask, ByLoad, plan, settings_to_try};
+use ramline_advice::planning::{Ask, ByLoad, nearly_fastest, plan, settings_to_try};
 use ramline_evidence::{Arm, Better, Figure, RunRecord, SwapKind, Verdict};
 use ramline_plan::{Decision, Plan, Topic};
 
@@ -65,6 +65,21 @@ fn one_that_is_fastest_with_zram_gets_the_algorithm_and_the_value_it_was_run_wit
     let [file, zram, swappiness] = all(&by(&without_swap(), &records));
     assert_eq!((file, swappiness.as_deref()), (None, Some("180")));
     assert!(zram.unwrap().contains(", lz4, priority 100"));
+}
+
+#[test]
+fn only_what_is_near_the_fastest_and_not_told_apart_is_worth_more_runs() {
+    let names = |ways: &[(SwapKind, Option<u32>, f64)]| nearly_fastest(&runs(ways));
+    let near = names(&[
+        AS_IT_IS,
+        (SwapKind::File, Some(60), 1.32),
+        (SwapKind::File, Some(100), 1.31),
+        (zram("lz4"), Some(60), 2.0),
+    ]);
+    assert_eq!(near, ["File Some(60)", "File Some(100)"]);
+    // A tenth slower, and measurably so.
+    assert!(names(&[AS_IT_IS, (SwapKind::File, Some(60), 1.45), (SwapKind::File, Some(100), 1.31)]).is_empty());
+    assert!(nearly_fastest(&[]).is_empty());
 }
 
 #[test]

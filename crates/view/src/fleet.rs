@@ -1,0 +1,292 @@
+//! Many hosts: the document that ramline-fleet makes of a store, and what it says.
+//!
+//! ```
+//! use ramline_evidence::FleetReport;
+//! use ramline_sheet::text::Style;
+//! use ramline_view::Screen;
+//! assert!(FleetReport::default().text(&Style::default()).starts_with("No host is known."));
+//! ```
+
+use maud::html;
+
+use crate::prelude::*;
+use ramline_evidence::{FleetReport, HostShare, HostSize, HostsBeyond};
+use ramline_sheet::html::render;
+use ramline_sheet::html::shell::{self, Section, Shell};
+use ramline_sheet::{Bar, Bars};
+
+fn answer(report: &FleetReport) -> (Paint, String) {
+    let Some(model) = report.widest().filter(|_| report.hosts > 0) else {
+        return (Paint::Plain, "No host is known.".to_owned());
+    };
+    let (fits, fails) = (&model.fits, model.fails.hosts);
+    if fits.of == 0 {
+        return (
+            Paint::Plain,
+            format!("Of {} it is not known whether /tmp would fit.", number::things(report.hosts, "host")),
+        );
+    }
+    let not = match fails {
+        0 => "; there is none where it would not".to_owned(),
+        n => format!("; on {} it would not", number::count(n)),
+    };
+    let unknown = match model.unknown {
+        0 => String::new(),
+        n => format!(", and of {} it is not known", number::count(n)),
+    };
+    let text = format!(
+        "/tmp would fit into free memory and free swap on {} of {}, {}{not}{unknown}.",
+        number::count(fits.hosts),
+        number::things(report.hosts, "host"),
+        with_interval(fits.share, fits.low, fits.high)
+    );
+    (if fails == 0 { Paint::Good } else { Paint::Warn }, text)
+}
+
+fn breaking(report: &FleetReport, sheet: &mut Sheet) {
+    if report.breaks.is_empty() {
+        return;
+    }
+    let table = Table::of(&report.breaks)
+        .column(Column::name("host"), |host| host.host.as_str())
+        .right("in /tmp", |host| number::kilobytes(host.tmp_kib))
+        .right("free", |host| number::kilobytes(host.free_kib))
+        .right("free swap", |host| number::kilobytes(host.swap_free_kib))
+        .right("lacks", |host| number::kilobytes(host.lacks_kib));
+    sheet.headed_table("Hosts it would break, and what they lack", table);
+    let more = number::beyond(usize::try_from(report.break_count).unwrap_or(usize::MAX), report.breaks.len());
+    sheet.dim((more > 0).then(|| format!("and {} more", number::count(more))));
+}
+
+fn fits(report: &FleetReport, sheet: &mut Sheet) {
+    let table = Table::of(&report.models)
+        .left("/tmp is at most", |model| readable(&model.name))
+        .right("fits", |model| model.fits.hosts)
+        .right("does not", |model| model.fails.hosts)
+        .right("not known", |model| model.unknown)
+        .right("share that fits (95 % interval)", |model| of_share(&model.fits));
+    sheet.headed_table("Would it fit?", table);
+    let table = Table::of(&report.rules)
+        .left("more RAM than", |rule| number::kilobytes(rule.more_than_kib))
+        .right("is on for", |rule| of_share(&rule.on))
+        .right("too much for half of RAM", |rule| rule.fails.hosts)
+        .right("that is", |rule| of_share(&rule.fails));
+    sheet.headed_table("On by default where there is", table);
+}
+
+fn sizes(report: &FleetReport, sheet: &mut Sheet) {
+    let shown = |row: &HostSize, value: Option<f64>| match value {
+        None => "unknown".to_owned(),
+        Some(value) if row.name.ends_with("_kib") => number::kilobytes_of(value),
+        Some(value) => number::count(value.round() as u64),
+    };
+    let table = Table::of(&report.variables)
+        .left("", |row| readable(&row.name))
+        .right("hosts", |row| row.hosts)
+        .right("least", |row| shown(row, row.min))
+        .right("median", |row| shown(row, row.median))
+        .right("mean", |row| shown(row, row.mean))
+        .right("most", |row| shown(row, row.max))
+        .column(Column::right("most often").spare(), |row| shown(row, row.mode))
+        .column(Column::right("not known").spare(), |row| row.unknown);
+    sheet.headed_table("Sizes", table);
+    sheet.dim((report.without_swap > 0).then(|| {
+        format!("{} without swap: the row of swap total is of the others.", number::things(report.without_swap, "host"))
+    }));
+    let table = Table::of(&report.shares)
+        .left("hosts with", |row| beyond(row))
+        .right("hosts", |row| row.hosts)
+        .right("of", |row| row.of)
+        .right("share (95 % interval)", |row| with_interval(row.share, row.low, row.high));
+    sheet.headed_table("Above and below", table);
+}
+
+/// Shares with their intervals, for the page.
+fn charts(report: &FleetReport) -> Sheet {
+    let mut sheet = Sheet::new();
+    let bar = |name: String, share: Option<f64>, ends: Option<(f64, f64)>| Bar {
+        name,
+        value: number::percent(share.unwrap_or_default()),
+        at: share,
+        interval: ends,
+        ..Bar::default()
+    };
+    let fits = report.models.iter().filter(|model| model.fits.share.is_some());
+    let fits = fits.map(|model| bar(readable(&model.name), model.fits.share, model.fits.low.zip(model.fits.high)));
+    // The survival curve: what share of hosts has more in /tmp than so much.
+    let under = report.shares.iter().filter(|row| row.variable == "tmp_kib" && row.side == "under").rev();
+    let above = under.map(|row| {
+        let others = row.others();
+        bar(format!("{} or more", number::kilobytes(row.threshold)), others.share, others.low.zip(others.high))
+    });
+    let note = "Lines are 95 % intervals: what another draw of as many hosts would show.";
+    for (title, rows) in
+        [("Hosts where /tmp is at most", fits.collect::<Vec<_>>()), ("Hosts that have in /tmp", above.collect())]
+    {
+        let bars = Bars {
+            title: title.to_owned(),
+            unit: "share".to_owned(),
+            rows,
+            note: note.to_owned(),
+            in_table: true,
+            ..Bars::default()
+        };
+        if !bars.is_flat() {
+            sheet.bars(bars);
+        }
+    }
+    sheet
+}
+
+/// It as one page.
+#[must_use]
+pub fn page(report: &FleetReport, ramline: &str) -> String {
+    let sheet = report.sheet();
+    let (answer, below) = sheet.split_answer();
+    let all = [("result", "Result", below), ("charts", "Charts", charts(report))];
+    let shown = all.into_iter().filter(|(.., sheet)| !sheet.is_empty());
+    shell::whole(&Shell {
+        title: format!("/tmp of {} · ramline fleet", number::things(report.hosts, "host")),
+        header: html! {
+            p.eyebrow { b { "ramline fleet" } span { (number::things(report.hosts, "host")) } @if report.synthetic { span { "made up" } } }
+            h1 { (answer.unwrap_or_default()) }
+            p.question { "Would /tmp fit into memory, on how many hosts not, and how sure is that?" }
+        },
+        before: html! {},
+        sections: shown.map(|(id, name, sheet)| Section { id, name, body: render::topic(id, name, &sheet) }).collect(),
+        ramline,
+    })
+}
+
+impl Screen for FleetReport {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let (paint, answer) = answer(self);
+        sheet.answer(paint, answer);
+        sheet.warn(self.synthetic.then_some("These hosts are made up."));
+        let days = (self.days > 1).then(|| {
+            format!(
+                "Each size is that of a host's worst of up to {}; it fits where it fits on all of them.",
+                number::things(self.days, "day")
+            )
+        });
+        sheet.line(days);
+        let refused = self.lines.filter(|lines| lines.refused > 0);
+        sheet.warn(refused.map(|lines| {
+            format!("{} of {} were refused.", number::count(lines.refused), number::things(lines.read, "line"))
+        }));
+        breaking(self, &mut sheet);
+        fits(self, &mut sheet);
+        sizes(self, &mut sheet);
+        if self.hosts > 0 {
+            let clean = self.clean_hosts_for_one_in_a_thousand;
+            let text = format!(
+                "To say \"fewer than one in a thousand\" takes {} hosts without one that breaks.",
+                number::count(clean)
+            );
+            sheet.headed_points("What it does not say", self.caveats.iter().cloned().chain([text]));
+        }
+        sheet
+    }
+}
+
+/// `tmp_kib` is `/tmp`, `half_of_ram` is `half of RAM`.
+fn readable(name: &str) -> String {
+    match name {
+        "tmp_kib" => "/tmp".to_owned(),
+        "tmp_inodes" => "inodes of /tmp".to_owned(),
+        "half_of_ram_above_3_gb" => "half of RAM, above 3 GB".to_owned(),
+        _ => name.trim_end_matches("_kib").replace('_', " ").replace("ram", "RAM"),
+    }
+}
+
+fn beyond(row: &HostsBeyond) -> String {
+    match (row.side.as_str(), row.threshold) {
+        ("above", 0) => readable(&row.variable),
+        (side, kib) => format!("{} {side} {}", readable(&row.variable), number::kilobytes(kib)),
+    }
+}
+
+fn of_share(share: &HostShare) -> String {
+    with_interval(share.share, share.low, share.high)
+}
+
+/// `99.2 % (98.0 to 99.8 %)`.
+fn with_interval(share: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let Some(share) = share else { return "unknown".to_owned() };
+    let ends = low
+        .zip(high)
+        .map(|(low, high)| format!(" ({} to {})", number::percent(low).trim_end_matches(" %"), number::percent(high)));
+    format!("{}{}", number::percent(share), ends.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_evidence::{BrokenHost, FitModel};
+
+    use super::*;
+
+    fn report() -> FleetReport {
+        let share = |hosts, share| HostShare { hosts, of: 10, share: Some(share), low: Some(0.3), high: Some(0.95) };
+        let model = |name: &str| FitModel {
+            name: name.to_owned(),
+            fits: share(8, 0.8),
+            fails: share(2, 0.2),
+            ..FitModel::default()
+        };
+        let under = |threshold, part| HostsBeyond {
+            variable: "tmp_kib".to_owned(),
+            side: "under".to_owned(),
+            threshold,
+            hosts: 5,
+            of: 10,
+            share: Some(part),
+            low: Some(0.2),
+            high: Some(0.8),
+        };
+        FleetReport {
+            hosts: 10,
+            models: vec![model("half_of_ram"), model("free_and_swap")],
+            shares: vec![under(1000, 0.5)],
+            breaks: vec![BrokenHost {
+                host: "<b>".to_owned(),
+                tmp_kib: 13_000_000,
+                lacks_kib: 1500,
+                ..BrokenHost::default()
+            }],
+            break_count: 2,
+            ..FleetReport::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_counts_those_that_fit_and_the_hosts_that_break_are_named() {
+        let text = report().text(&ramline_sheet::text::Style::default());
+        let answer = "/tmp would fit into free memory and free swap on 8 of 10 hosts, 80.0 % (30.0 to 95.0 %); on 2 it would not.";
+        assert!(text.replace('\n', " ").starts_with(answer), "{text}");
+        assert!(text.contains("13 GB") && text.contains("1.5 MB") && text.contains("and 1 more"), "{text}");
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_fits() {
+        let mut unknown = report();
+        unknown.models.iter_mut().for_each(|model| {
+            (model.fits, model.fails, model.unknown) = (HostShare::default(), HostShare::default(), 10)
+        });
+        let text = unknown.text(&ramline_sheet::text::Style::default());
+        assert!(
+            text.starts_with("Of 10 hosts it is not known whether /tmp would fit.") && text.contains("unknown"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_page_has_intervals_and_names_are_data() {
+        let page = page(&report(), "1");
+        assert!(
+            page.starts_with("<!DOCTYPE html>") && page.contains("&lt;b&gt;") && page.contains("class=\"interval\""),
+            "{page}"
+        );
+        assert_eq!(page.matches("<figure").count(), 2, "who fits, and how much lies in /tmp");
+    }
+}

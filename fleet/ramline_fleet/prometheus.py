@@ -1,0 +1,115 @@
+"""What node_exporter says of a host, from its text or from a Prometheus server that has scraped it.
+
+It knows no /tmp that lies on the root disk: a row has its size where /tmp is a tmpfs, or where the host's textfile collector has what `TEXTFILE` makes.
+
+>>> text = 'node_memory_MemTotal_bytes 1.024e+06\\nnode_filesystem_size_bytes{mountpoint="/tmp",fstype="tmpfs"} 8192\\n'
+>>> text += 'node_filesystem_free_bytes{mountpoint="/tmp",fstype="tmpfs"} 4096\\n'
+>>> row = values(samples(text))
+>>> row["ram_kib"], row["tmp_kib"], row["swap_used_kib"]
+(1000, 4, None)
+"""
+
+import json
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from .study import Refused
+
+MEMORY = {"MemTotal": "ram_kib", "MemFree": "free_kib", "Shmem": "shared_kib", "Buffers": "buffers_kib", "Cached": "cached_kib", "MemAvailable": "available_kib",
+          "SwapTotal": "swap_total_kib", "SwapFree": "swap_free_kib"}
+OF_TMP = ("node_filesystem_size_bytes", "node_filesystem_free_bytes", "node_filesystem_files", "node_filesystem_files_free")
+OWN = ("ramline_tmp_bytes", "ramline_tmp_inodes")
+# Of a server; a text has nothing else that is asked for.
+SELECTORS = (f'{{__name__=~"node_memory_({"|".join(MEMORY)})_bytes"}}', f'{{__name__=~"{"|".join(OF_TMP)}",mountpoint="/tmp"}}', f'{{__name__=~"{"|".join(OWN)}"}}')
+SAMPLE = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?$")
+LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
+MOST = 256 << 20
+# Run by a timer on each host: its output, renamed into place, is a file of the textfile collector.
+TEXTFILE = r"""#!/bin/sh
+# How much lies in /tmp, for node_exporter's textfile collector: run it as root, every some minutes, with --collector.textfile.directory as its argument.
+set -eu
+out=$1/ramline_tmp.prom
+{
+    echo '# HELP ramline_tmp_bytes Files in /tmp as du counts them, in bytes.'
+    echo '# TYPE ramline_tmp_bytes gauge'
+    sum=$(du -skx /tmp)
+    echo "ramline_tmp_bytes $((${sum%%[!0-9]*} * 1024))"
+    echo '# HELP ramline_tmp_inodes Inodes of /tmp in use.'
+    echo '# TYPE ramline_tmp_inodes gauge'
+    echo "ramline_tmp_inodes $(find /tmp -xdev | wc -l)"
+} >"$out.$$"
+mv "$out.$$" "$out"
+"""
+
+
+def samples(text):
+    """Name, labels and value of each line; comments are passed over, what is no number is refused."""
+    out = []
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        found = SAMPLE.match(line.strip())
+        if not found:
+            raise Refused(f"no line of metrics: {line[:60]!r}")
+        out.append((found[1], dict(LABEL.findall(found[2] or "")), found[3]))
+    return out
+
+
+def whole(value, name):
+    """A sample as a whole number of 0 or more."""
+    try:
+        number = float(value)
+    except ValueError:
+        raise Refused(f"{name} is no number: {value[:40]!r}") from None
+    if not 0 <= number < 2.0**63:
+        raise Refused(f"{name} is not a size: {value}")
+    return int(number)
+
+
+def kib(value, name):
+    """Bytes of a sample as whole KiB."""
+    return whole(value, name) // 1024
+
+
+def values(of):
+    """The columns of a host that these samples tell."""
+    said = {}
+    for name, labels, value in of:
+        if name in OF_TMP and labels.get("mountpoint") == "/tmp" and labels.get("fstype") == "tmpfs":
+            said[name] = value
+        elif name in OWN or name.startswith("node_memory_"):
+            said[name] = value
+    out = {column: kib(said[key], key) if (key := f"node_memory_{name}_bytes") in said else None for name, column in MEMORY.items()}
+    if not out["ram_kib"]:
+        raise Refused("says nothing of its RAM")
+    if out["free_kib"] is not None and out["free_kib"] > out["ram_kib"]:
+        raise Refused("more is free than there is")
+    size, free, files, files_free = (said.get(name) for name in OF_TMP)
+    own, inodes = (said.get(name) for name in OWN)
+    out["tmp_kib"] = kib(own, OWN[0]) if own else kib(size, "size") - kib(free, "free") if size and free else None
+    out["tmp_inodes"] = whole(inodes, OWN[1]) if inodes else whole(files, "files") - whole(files_free, "files free") if files and files_free else None
+    total, left = out["swap_total_kib"], out["swap_free_kib"]
+    out["swap_used_kib"] = None if None in (total, left) else total - left
+    if None not in (total, left) and left > total:
+        raise Refused("more swap is free than there is")
+    return out
+
+
+def hosts(url, at, seconds=30):
+    """Samples of every `instance` that a Prometheus server knew at a moment (seconds since 1970)."""
+    found = {}
+    for selector in SELECTORS:
+        query = urllib.parse.urlencode({"query": selector, "time": at})
+        try:
+            with urllib.request.urlopen(f"{url.rstrip('/')}/api/v1/query?{query}", timeout=seconds) as answer:
+                document = json.loads(answer.read(MOST))
+        except (urllib.error.URLError, ValueError, OSError) as error:
+            raise Refused(f"{url} cannot be asked: {error}") from None
+        if document.get("status") != "success":
+            raise Refused(f"{url} says: {document.get('error', 'nothing')}")
+        for series in document["data"]["result"]:
+            labels = series["metric"]
+            found.setdefault(labels.get("instance", ""), []).append((labels.pop("__name__"), labels, series["value"][1]))
+    return found
