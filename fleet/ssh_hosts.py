@@ -4,8 +4,10 @@ loopback address. Some are dead, slow or lie.
 Example: with Hosts(folder, 20) as hosts: hosts.file  # a line a host
 """
 
+import ctypes
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -35,6 +37,11 @@ exec dropbear -F -E -s -g -m -p "$3" -r "$4/host-key" -P "$1/pid"
 """
 
 
+def die_with_parent():
+    # PR_SET_PDEATHSIG; it stays over exec.
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class Hosts:
     """So many, `BAD` among them."""
 
@@ -48,6 +55,13 @@ class Hosts:
         self.file, self.config, self.sizes, self.bad = self.folder / "hosts.txt", self.folder / "config", {}, {}
 
     def __enter__(self):
+        try:
+            return self.made()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def made(self):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
         subprocess.run(["dropbearkey", "-t", "ed25519", "-f", self.folder / "host-key"], **quiet)
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / "key"], **quiet)
@@ -57,7 +71,9 @@ class Hosts:
         for number, kind in enumerate(kinds):
             self.add(number, kind, public)
         self.file.write_text("# made for a test\n" + "\n".join([*self.sizes, *self.bad]) + "\n")
-        until(lambda: all(map(self.listens, [*self.sizes, *(name for name, kind in self.bad.items() if kind != "refuses")])), 60, 0.2)
+        servers = [*self.sizes, *(name for name, kind in self.bad.items() if kind != "refuses")]
+        if not until(lambda: all(map(self.listens, servers)), 60, 0.2):
+            raise RuntimeError(f"no server on {[name for name in servers if not self.listens(name)][:3]}")
         return self
 
     def add(self, number, kind, public):
@@ -87,7 +103,7 @@ class Hosts:
             self.sizes[name] = size
         words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", INSIDE, "sh", own, str(size), name, self.folder]
         with (own / "log").open("wb") as log:
-            self.children.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+            self.children.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent))
 
     @staticmethod
     def listens(name):

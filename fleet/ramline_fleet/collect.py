@@ -11,8 +11,13 @@ Traceback (most recent call last):
 ramline_fleet.study.Refused: more is free than there is
 """
 
-import shlex
+import contextlib
+import hashlib
+import os
+import re
+import signal
 import subprocess
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -25,14 +30,15 @@ echo ramline-fleet 1
 awk '$3 == "kB" || $3 == "" { sub(":", "", $1); print $1, $2 }' /proc/meminfo
 echo identity "$(cat /etc/machine-id 2>/dev/null || cat /proc/sys/kernel/random/boot_id)"
 if sum=$(du -skx /tmp 2>/dev/null); then echo tmp_kib ${sum%%[!0-9]*}; fi
-if names=$(find /tmp -xdev 2>/dev/null); then echo tmp_inodes $(echo "$names" | wc -l); fi
+if ones=$(find /tmp -xdev -exec printf '%.0s1' {} + 2>/dev/null); then echo tmp_inodes ${#ones}; fi
+case $(df -P -T /tmp 2>/dev/null | awk 'NR == 2 { print $2 }') in tmpfs) echo tmp_in_ram 1 ;; ?*) echo tmp_in_ram 0 ;; esac
 echo end
 """
 # What it prints is some kilobytes.
 MOST = 64 << 10
 OF_MEMINFO = {"MemTotal": "ram_kib", "MemFree": "free_kib", "Shmem": "shared_kib", "Buffers": "buffers_kib", "Cached": "cached_kib", "MemAvailable": "available_kib",
               "SwapTotal": "swap_total_kib", "SwapFree": "swap_free_kib"}
-OWN = ("tmp_kib", "tmp_inodes")
+OWN = ("tmp_kib", "tmp_inodes", "tmp_in_ram")
 
 
 def read(text):
@@ -64,13 +70,15 @@ def read(text):
 
 def ask(host, ssh, seconds):
     """What the script prints there."""
-    words = [*ssh, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={max(1, int(seconds))}", *place(host), "sh", "-s"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    words = [*ssh, "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", f"ConnectTimeout={max(1, int(seconds))}", *place(host), "sh", "-s"]
+    # Whatever ssh has started holds a pipe open; a file is read as far as it is written.
+    with tempfile.TemporaryFile() as complaints, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True) as child:
         late = threading.Event()
 
         def end():
             late.set()
-            child.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
 
         clock = threading.Timer(seconds, end)
         clock.start()
@@ -82,25 +90,45 @@ def ask(host, ssh, seconds):
                 pass
             answer = child.stdout.read(MOST + 1)
             if len(answer) > MOST:
-                child.kill()
                 raise Refused("answers without an end")
-            complaint = child.stderr.read(MOST).decode(errors="replace").strip().splitlines()
             child.wait()
         finally:
             clock.cancel()
+            if child.poll() is None:
+                end()
+        complaints.seek(0)
+        complaint = complaints.read(MOST).decode(errors="replace").strip().splitlines()
     if late.is_set():
         raise Refused(f"no answer within {seconds:g} s")
     if child.returncode:
-        raise Refused(complaint[-1][:200] if complaint else f"ssh ended with {child.returncode}")
+        raise Refused(plain(complaint[-1][:200]) if complaint else f"ssh ended with {child.returncode}")
     return answer.decode(errors="replace")
 
 
+def plain(text):
+    """What another machine said, with what a terminal would act on written out.
+
+    >>> plain("no\x1b[2J")
+    'no\\x1b[2J'
+    """
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
 def place(host):
-    """`[user@]host[:port]`, as ssh takes it: what begins with a dash is no option."""
-    name, colon, port = host.rpartition(":")
-    if colon and port.isdigit() and not name.endswith(":"):
-        return ["-p", port, "--", name.strip("[]")]
-    return ["--", host.strip("[]")]
+    """`[user@]host[:port]` as ssh takes it: what begins with a dash is no option. An address with colons has a port only behind brackets.
+
+    >>> place("root@web1:2222"), place("2001:db8::1"), place("root@[2001:db8::1]:22")
+    (['-p', '2222', '--', 'root@web1'], ['--', '2001:db8::1'], ['-p', '22', '--', 'root@2001:db8::1'])
+    """
+    user, at, rest = host.rpartition("@")
+    found = re.fullmatch(r"\[([^]]*)\](?::(\d+))?", rest) or re.fullmatch(r"([^:]*)(?::(\d+))?", rest)
+    name, port = found.groups() if found else (rest, None)
+    return [*(["-p", port] if port else []), "--", f"{user}{at}{name}"]
+
+
+def hashed(identity):
+    """Of a machine-id only this is kept: machine-id(5) asks not to publish it."""
+    return hashlib.blake2b(identity.encode(), digest_size=8, person=b"ramline-fleet").hexdigest()
 
 
 def hosts_of(text):
@@ -111,19 +139,22 @@ def hosts_of(text):
 
 def collect(hosts, lot, ssh, seconds, at_once, say):
     """A row of each host that answers; the others are in `lot.rejected`. `say(done, failed)` after each."""
-    names, pool = {}, ThreadPoolExecutor(at_once)
+    pool = ThreadPoolExecutor(at_once)
     try:
-        waiting = {pool.submit(ask, host, shlex.split(ssh), seconds): (order, host) for order, host in enumerate(hosts, 1)}
+        waiting = {pool.submit(ask, host, ssh, seconds): (order, host) for order, host in enumerate(hosts, 1)}
         for done, future in enumerate(as_completed(waiting), 1):
             order, host = waiting[future]
             try:
                 values = read(future.result())
                 identity = values.pop("identity")
-                if identity and names.setdefault(identity, host) != host:
-                    raise Refused(f"is {names[identity]} under another name")
-                lot.add(order, host, schema.row(host, "ssh", False, values))
-            except (Refused, OSError) as why:
-                lot.reject(order, host, str(why))
+                # What installers and images leave behind is nobody's.
+                known = None if identity in ("", "uninitialized") else hashed(identity)
+                if known and lot.machines.setdefault(known, host) != host:
+                    lot.twice(order, host, lot.machines[known])
+                else:
+                    lot.add(order, host, schema.row(host, "ssh", False, values, known))
+            except (Refused, OSError, ValueError) as why:
+                lot.reject(order, host, plain(str(why)))
             say(done, len(lot.rejected))
     finally:
         # Of an interrupted run those that have answered are kept.

@@ -4,6 +4,7 @@
     ramline-fleet collect STORE --ssh HOSTS                             asks every host of a file, a line each, over ssh
     ramline-fleet collect STORE --prometheus URL                        what a server knew of each host at the end of the day, or knows now
     ramline-fleet collect STORE --metrics FILE...                       what node_exporter printed; the host is the name of the file
+    ramline-fleet collect STORE --snapshots FILE...                     what `ramline snapshot` wrote, each on its own day
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
     ramline-fleet query NAME STORE                                      rows of one of the report's queries, comma-separated
@@ -16,12 +17,13 @@ import contextlib
 import datetime
 import json
 import re
+import shlex
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from . import collect, engine, prometheus, report, schema, study
+from . import collect, engine, prometheus, report, schema, snapshot, study
 from .store import ROWS, Ingest
 from .synth import fleet, published
 
@@ -85,6 +87,9 @@ def scraped(args):
     """Every host that node_exporter has told of, in texts or through a server; the exit status."""
     lot = Ingest(args.store, args.day)
     if args.metrics:
+        names = [Path(file).stem for file in args.metrics]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise Failure(f"two files are named {twice[0]}, and the name is the host's\n  try: one file a host, HOST.prom")
         texts = {Path(file).stem: lambda file=file: prometheus.samples(Path(file).read_text()) for file in args.metrics}
     else:
         end = datetime.datetime.fromisoformat(f"{args.day}T23:59:59+00:00").timestamp()
@@ -104,6 +109,34 @@ def scraped(args):
     return PARTLY if lot.rejected else 0
 
 
+def from_snapshots(args):
+    """Each file into its own day; the exit status."""
+    by_day, status = {}, 0
+    for order, file in enumerate(args.snapshots, 1):
+        try:
+            document = json.loads(Path(file).read_bytes())
+            by_day.setdefault(snapshot.day(document), []).append((order, file, document))
+        except (study.Refused, OSError, ValueError) as why:
+            print(f"  {file}: {why}", file=sys.stderr)
+            status = PARTLY
+    for day, files in sorted(by_day.items()):
+        lot = Ingest(args.store, day)
+        there = 0
+        for order, file, document in files:
+            host = document["machine"].get("host") or Path(file).stem
+            if host in lot.hosts and all(row["host"] != host for row in lot.rows):
+                there += 1
+                continue
+            try:
+                lot.add(order, file, schema.row(host, "snapshot", False, snapshot.values(document)))
+            except (study.Refused, AttributeError, KeyError, TypeError) as why:
+                lot.reject(order, file, str(why) if isinstance(why, study.Refused) else "no snapshot of ramline")
+        print(f"{day}: ", end="", file=sys.stderr)
+        closed(lot, len(files), there)
+        status = PARTLY if lot.rejected else status
+    return status
+
+
 def closed(lot, hosts, there):
     """Keeps what has come, and says what has not."""
     lot.commit()
@@ -111,7 +144,9 @@ def closed(lot, hosts, there):
     print(f"{len(lot.rows)} of {hosts} hosts taken" + (f", {there} were there already" if there else "") + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""), file=sys.stderr)
     for _, why, host in sorted(lot.rejected):
         print(f"  {host}: {why}", file=sys.stderr)
-    left = hosts - there - len(lot.rows)
+    for _, host, name in sorted(lot.other_names):
+        print(f"  {host}: is {name} under another name, and counts once", file=sys.stderr)
+    left = hosts - there - len(lot.rows) - len(lot.other_names)
     if left:
         print(f"  try: the same command again asks only the {left} that are missing", file=sys.stderr)
 
@@ -128,8 +163,8 @@ def say(read, taken, lot):
 class Told:
     """An engine that says on standard error how far it is, where that takes more than a second."""
 
-    def __init__(self, word, store):
-        self.of, self.start, self.said, self.asked = engine.of(word, store), time.monotonic(), 0.0, 0
+    def __init__(self, one):
+        self.of, self.start, self.said, self.asked = one, time.monotonic(), 0.0, 0
         self.of.prepare(self.say)
 
     def say(self, text):
@@ -151,13 +186,23 @@ def asked(word, store):
     if not (Path(store) / ROWS).is_dir():
         raise Failure(f"{store} is no store: it has no {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
     try:
-        told = Told(word, store)
+        one = engine.of(word, store)
     except engine.Missing as why:
         raise Failure(why) from why
+    except Exception as error:  # an engine has errors of its own kind
+        raise engine_failed(word, store, error) from error
     try:
-        yield told
+        yield Told(one)
+    except (Failure, OSError):
+        raise
+    except Exception as error:
+        raise engine_failed(word, store, error) from error
     finally:
-        told.of.close()
+        one.close()
+
+
+def engine_failed(word, store, error):
+    return Failure(f"{word} cannot answer from {store}: {' '.join(str(error).split())[:300]}\n  try: ramline-fleet report {store} --engine duckdb")
 
 
 def declared(file):
@@ -187,6 +232,30 @@ def made(args):
         return {**found, "lines": {"read": read, "taken": taken, "refused": len(lot.rejected)}}
 
 
+def a_day(word):
+    try:
+        return datetime.date.fromisoformat(word).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is no day; write it as 2026-11-25") from None
+
+
+def whole(least, most):
+    """A whole number from `least` to `most`."""
+    def read(word):
+        if not (word.isascii() and word.isdigit() and least <= int(word) <= most):
+            raise argparse.ArgumentTypeError(f"{word!r} is no whole number from {least} to {most}")
+        return int(word)
+
+    return read
+
+
+def words_of(word):
+    try:
+        return shlex.split(word)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{word!r}: {error}") from None
+
+
 def main(words=None):
     parser = argparse.ArgumentParser(prog="ramline-fleet", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -199,17 +268,18 @@ def main(words=None):
         one.add_argument("--layout", choices=("old", "new"), required=verb == "ingest", help="of free: new has a column 'available', old has 'buffers' and 'cached'")
         if verb == "report":
             one.add_argument("--engine", default="duckdb", help="duckdb, local-cluster or spark://HOST:PORT (default %(default)s)")
-        one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat())
+        one.add_argument("--day", default=day, type=a_day)
     one = verbs.add_parser("collect")
     one.add_argument("store")
     source = one.add_mutually_exclusive_group(required=True)
     source.add_argument("--ssh", metavar="HOSTS", help="a file with [user@]host[:port] in each line")
     source.add_argument("--prometheus", metavar="URL", help="a server that scrapes node_exporter")
+    source.add_argument("--snapshots", metavar="FILE", nargs="+", help="documents of ramline snapshot")
     source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
-    one.add_argument("--ssh-command", default="ssh", help="with options of your own (default %(default)s)")
-    one.add_argument("--timeout", type=float, default=20, metavar="SECONDS", help="for each host (default %(default)s)")
-    one.add_argument("--at-once", type=int, default=32, metavar="N", help="hosts (default %(default)s)")
-    one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat())
+    one.add_argument("--ssh-command", type=words_of, default=["ssh"], help="with options of your own (default ssh)")
+    one.add_argument("--timeout", type=whole(1, 3600), default=20, metavar="SECONDS", help="for each host (default %(default)s)")
+    one.add_argument("--at-once", type=whole(1, 1000), default=32, metavar="N", help="hosts (default %(default)s)")
+    one.add_argument("--day", default=day, type=a_day)
     verbs.add_parser("textfile")
     one = verbs.add_parser("query")
     one.add_argument("name", choices=engine.QUERIES)
@@ -217,9 +287,9 @@ def main(words=None):
     one.add_argument("--engine", default="duckdb")
     one = verbs.add_parser("synth")
     one.add_argument("file")
-    one.add_argument("--hosts", type=int)
-    one.add_argument("--days", type=int, default=1)
-    one.add_argument("--day", default=day, type=lambda word: datetime.date.fromisoformat(word).isoformat(), help="the first")
+    one.add_argument("--hosts", type=whole(1, 10_000_000))
+    one.add_argument("--days", type=whole(1, 3660), default=1)
+    one.add_argument("--day", default=day, type=a_day, help="the first")
     args = parser.parse_args(words)
     try:
         if args.verb == "synth" and args.hosts:
@@ -229,7 +299,7 @@ def main(words=None):
         elif args.verb == "ingest":
             say(*ingest(args.store, args.file, args.layout, args.day))
         elif args.verb == "collect":
-            return asked_over_ssh(args) if args.ssh else scraped(args)
+            return asked_over_ssh(args) if args.ssh else from_snapshots(args) if args.snapshots else scraped(args)
         elif args.verb == "textfile":
             sys.stdout.write(prometheus.TEXTFILE)
         elif args.verb == "query":

@@ -9,6 +9,7 @@ It knows no /tmp that lies on the root disk: a row has its size where /tmp is a 
 (1000, 4, None)
 """
 
+import http.client
 import json
 import re
 import urllib.error
@@ -31,6 +32,7 @@ TEXTFILE = r"""#!/bin/sh
 # How much lies in /tmp, for node_exporter's textfile collector: run it as root, every some minutes, with --collector.textfile.directory as its argument.
 set -eu
 out=$1/ramline_tmp.prom
+trap 'rm -f "$out.$$"' EXIT
 {
     echo '# HELP ramline_tmp_bytes Files in /tmp as du counts them, in bytes.'
     echo '# TYPE ramline_tmp_bytes gauge'
@@ -38,7 +40,8 @@ out=$1/ramline_tmp.prom
     echo "ramline_tmp_bytes $((${sum%%[!0-9]*} * 1024))"
     echo '# HELP ramline_tmp_inodes Inodes of /tmp in use.'
     echo '# TYPE ramline_tmp_inodes gauge'
-    echo "ramline_tmp_inodes $(find /tmp -xdev | wc -l)"
+    ones=$(find /tmp -xdev -exec printf '%.0s1' {} +)
+    echo "ramline_tmp_inodes ${#ones}"
 } >"$out.$$"
 mv "$out.$$" "$out"
 """
@@ -73,14 +76,29 @@ def kib(value, name):
     return whole(value, name) // 1024
 
 
+def once(said, name, value):
+    """Two hosts of one name would be mixed up."""
+    if said.setdefault(name, value) != value:
+        raise Refused(f"says {name} twice: two hosts of this name?")
+
+
+def used(total, free, name, unit):
+    """Of a total what is not free; None where there is no total, which statfs gives as 0 where there is no limit."""
+    if total is None or free is None or whole(total, name) == 0:
+        return None
+    if whole(free, name) > whole(total, name):
+        raise Refused(f"more of the {name} is free than there is")
+    return (whole(total, name) - whole(free, name)) // unit
+
+
 def values(of):
     """The columns of a host that these samples tell."""
     said = {}
     for name, labels, value in of:
         if name in OF_TMP and labels.get("mountpoint") == "/tmp" and labels.get("fstype") == "tmpfs":
-            said[name] = value
+            once(said, name, value)
         elif name in OWN or name.startswith("node_memory_"):
-            said[name] = value
+            once(said, name, value)
     out = {column: kib(said[key], key) if (key := f"node_memory_{name}_bytes") in said else None for name, column in MEMORY.items()}
     if not out["ram_kib"]:
         raise Refused("says nothing of its RAM")
@@ -88,8 +106,10 @@ def values(of):
         raise Refused("more is free than there is")
     size, free, files, files_free = (said.get(name) for name in OF_TMP)
     own, inodes = (said.get(name) for name in OWN)
-    out["tmp_kib"] = kib(own, OWN[0]) if own else kib(size, "size") - kib(free, "free") if size and free else None
-    out["tmp_inodes"] = whole(inodes, OWN[1]) if inodes else whole(files, "files") - whole(files_free, "files free") if files and files_free else None
+    out["tmp_kib"] = kib(own, OWN[0]) if own else used(size, free, "size of /tmp", 1024)
+    out["tmp_inodes"] = whole(inodes, OWN[1]) if inodes else used(files, files_free, "inodes of /tmp", 1)
+    # Where the exporter knows a tmpfs there; that it knows none may be because it was told to pass it over.
+    out["tmp_in_ram"] = 1 if size else None
     total, left = out["swap_total_kib"], out["swap_free_kib"]
     out["swap_used_kib"] = None if None in (total, left) else total - left
     if None not in (total, left) and left > total:
@@ -105,11 +125,13 @@ def hosts(url, at, seconds=30):
         try:
             with urllib.request.urlopen(f"{url.rstrip('/')}/api/v1/query?{query}", timeout=seconds) as answer:
                 document = json.loads(answer.read(MOST))
-        except (urllib.error.URLError, ValueError, OSError) as error:
-            raise Refused(f"{url} cannot be asked: {error}") from None
-        if document.get("status") != "success":
-            raise Refused(f"{url} says: {document.get('error', 'nothing')}")
-        for series in document["data"]["result"]:
-            labels = series["metric"]
-            found.setdefault(labels.get("instance", ""), []).append((labels.pop("__name__"), labels, series["value"][1]))
+            if document["status"] != "success":
+                raise Refused(f"{url} says: {document.get('error', 'nothing')}")
+            for series in document["data"]["result"]:
+                labels = series["metric"]
+                found.setdefault(labels.get("instance", ""), []).append((labels.pop("__name__"), labels, series["value"][1]))
+        except (KeyError, TypeError, AttributeError):
+            raise Refused(f"{url} does not answer as Prometheus does") from None
+        except (urllib.error.URLError, http.client.HTTPException, ValueError, OSError) as error:
+            raise error if isinstance(error, Refused) else Refused(f"{url} cannot be asked: {error}") from None
     return found

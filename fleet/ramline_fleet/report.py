@@ -6,8 +6,6 @@ from .histogram import mode, quantile
 from .intervals import clean_hosts_for, exact
 
 VERSION = 1
-# Rules "on where there is more RAM than so much" are tried at these, MB of 1000 KB.
-RULES = (1_000_000, 2_000_000, 3_000_000, 4_000_000, 8_000_000, 16_000_000)
 MODELS = {
     "half_of_ram": "/tmp is at most half of RAM, which is what a tmpfs may take without options",
     "half_of_free": "/tmp is at most half of what is free",
@@ -15,9 +13,18 @@ MODELS = {
     "free_and_swap": "/tmp is at most what is free, in RAM and in swap",
     "half_of_ram_above_3_gb": "of hosts with more than 3 GB of RAM: /tmp is at most half of it",
 }
+# systemd's tmp.mount (256 and later): size=50%, nr_inodes=1m; a user may have 80 % of it (257 and later).
+UPGRADE = {
+    "size": "more than half of RAM: writes fail, no space is left",
+    "quota": "more than 80 % of that: where it is all of one user, that user's quota is exceeded",
+    "inodes": "more than 1,048,576 files: no file can be made",
+    "swap": "more than the RAM that is available: something is swapped out, or does not fit",
+    "kill": "more than the RAM that is available and free swap: processes are killed",
+}
 CAVEATS = [
     "one moment of each day: what /tmp was at its largest, and whether memory was short then, may not be in it",
     "hosts that sent nothing are not in it; if they differ from the others, so does the answer",
+    "what free calls free leaves out the page cache, most of which would make room: \"would break\" below has that",
     "part of what lies in /tmp on a disk is in the page cache already, so it takes less RAM than it seems",
 ]
 
@@ -51,11 +58,11 @@ def shares(engine, known):
     return out
 
 
-def models(engine):
-    names, (counts,) = engine.ask("models")
-    of = {name: count or 0 for name, count in zip(names, counts)}
+def models(engine, query="models", names=MODELS):
+    columns, (counts,) = engine.ask(query)
+    of = {name: count or 0 for name, count in zip(columns, counts)}
     out = []
-    for name, what in MODELS.items():
+    for name, what in names.items():
         fits, fails = of[f"{name}__fits"], of[f"{name}__fails"]
         asked = of["large"] if name == "half_of_ram_above_3_gb" else of["hosts"]
         out.append({"name": name, "what": what, "fits": share(fits, fits + fails), "fails": share(fails, fits + fails), "unknown": asked - fits - fails})
@@ -64,13 +71,12 @@ def models(engine):
 
 def rules(engine):
     """Where /tmp in RAM by default would be switched on, and where it would be too much for half of RAM."""
-    rows = engine.ask("rule")[1]
-    hosts = sum(row[2] for row in rows)
+    columns, (counts,) = engine.ask("rule")
+    of = {name: count or 0 for name, count in zip(columns, counts)}
     out = []
-    for more in RULES:
-        on = [row for row in rows if row[1] > more]
-        count, fails = sum(row[2] for row in on), sum(row[3] for row in on)
-        out.append({"more_than_kib": more, "on": share(count, hosts), "fails": share(fails, count)})
+    for name in (name for name in columns if name.startswith("on__")):
+        more = int(name.removeprefix("on__"))
+        out.append({"more_than_kib": more, "on": share(of[name], of["hosts"]), "fails": share(of[f"fails__{more}"], of[name])})
     return out
 
 
@@ -86,6 +92,7 @@ def study(engine):
     made = models(engine)
     fails = next(model["fails"]["hosts"] for model in made if model["name"] == "free_and_swap")
     return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"], "days": known["days"],
-            "without_swap": known["without_swap"], "variables": variables(engine, known), "shares": shares(engine, known), "models": made,
+            "without_swap": known["without_swap"], "in_ram": known["in_ram"], "variables": variables(engine, known), "shares": shares(engine, known), "models": made,
+            "upgrade": models(engine, "upgrade", UPGRADE),
             "rules": rules(engine), "breaks": breaks(engine), "break_count": fails,
             "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}

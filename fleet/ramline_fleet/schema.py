@@ -23,6 +23,7 @@ MEASURED = {
     "swap_free_kib": "of these free",
     "tmp_kib": "files in /tmp",
     "tmp_inodes": "inodes of /tmp in use",
+    "tmp_in_ram": "1 where /tmp is a tmpfs already, 0 where it is not",
 }
 # Those with a histogram.
 COUNTED = ("ram_kib", "free_kib", "swap_total_kib", "swap_used_kib", "tmp_kib", "tmp_inodes")
@@ -40,15 +41,15 @@ def bucket_of(name):
 
 
 ARROW = pa.schema(
-    [("host", pa.string()), ("source", pa.string()), ("synthetic", pa.bool_()), ("known", pa.int64())]
+    [("host", pa.string()), ("machine", pa.string()), ("source", pa.string()), ("synthetic", pa.bool_()), ("known", pa.int64())]
     + [(name, pa.int64()) for name in MEASURED]
     + [(bucket_of(name), pa.int16()) for name in COUNTED],
     metadata={"ramline_fleet_schema": str(VERSION)},
 )
 
 
-def row(host, source, synthetic, values):
-    """A row as the store has it; `values` are those that the source can tell, None where one was not given."""
-    out = {"host": host, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
+def row(host, source, synthetic, values, machine=None):
+    """A row as the store has it; `values` are those that the source can tell, None where one was not given; `machine` tells two names of one."""
+    out = {"host": host, "machine": machine, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
     out |= {name: values.get(name) for name in MEASURED}
     return out | {bucket_of(name): None if out[name] is None else bucket(out[name]) for name in COUNTED}

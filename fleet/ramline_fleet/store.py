@@ -4,6 +4,7 @@ What is taken in is written to a folder of its own aside and renamed as one: a h
 refused, so nothing is counted twice. Lines that are no rows go to rejects/ID.tsv with their number and the reason.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -27,12 +28,19 @@ class Ingest:
         self.store, self.day = Path(store), day
         # In the order of time, and of nobody else's.
         self.name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
-        self.rows, self.rejected, self.hosts = [], [], self.there()
+        self.rows, self.rejected, self.other_names = [], [], []
+        self.hosts, self.machines = self.there()
 
     def there(self):
-        """Hosts of that day that the store has."""
+        """Hosts of that day that the store has, and which name each machine has there."""
         files = sorted((self.store / ROWS).glob(f"ingest=*/dt={self.day}/hb=*/*.parquet"))
-        return {host.as_py() for file in files for host in parquet.read_table(file, columns=["host"], partitioning=None)["host"]}
+        rows = []
+        for file in files:
+            try:
+                rows += parquet.ParquetFile(file).read(columns=["host", "machine"]).to_pylist()
+            except pa.ArrowInvalid as error:
+                raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(file)) from error
+        return {row["host"] for row in rows}, {row["machine"]: row["host"] for row in rows if row["machine"]}
 
     def add(self, number, text, row):
         """A row; a host of that name is refused."""
@@ -40,6 +48,10 @@ class Ingest:
             return self.reject(number, text, f"host {row['host']} is there already for {self.day}")
         self.hosts.add(row["host"])
         self.rows.append(row)
+
+    def twice(self, number, host, name):
+        """A name of a machine that is there under another one: no row, and nothing that is missing."""
+        self.other_names.append((number, host, name))
 
     def reject(self, number, text, why):
         self.rejected.append((number, why, text))

@@ -79,7 +79,7 @@ def without(pairs, some):
 
 
 # A number from a host and a day that looks drawn, the same on any machine.
-DRAWN = "((h.number * {a} + {day} * {b}) % {c})"
+DRAWN = "((h.number * {a} + CAST({day} AS BIGINT) * {b}) % {c})"
 
 
 def sized(column):
@@ -112,9 +112,9 @@ def fleet(store, hosts, days, first, say):
             values = f"""SELECT host, hb, ram_kib, shared_kib, buffers_kib, cached_kib, swap_total_kib, tmp_kib + tmp_kib * ({drawn[0]} - 40) // 1000 AS tmp_kib,
                 least(ram_kib, free_kib + free_kib * ({drawn[1]} - 50) // 1000) AS free_kib,
                 least(swap_total_kib, swap_used_kib + swap_used_kib * ({drawn[2]} - 30) // 1000) AS swap_used_kib, tmp_inodes + {drawn[0]} % 7 AS tmp_inodes FROM hosts h"""
-            known_columns = ", ".join({"used_kib": "ram_kib - free_kib AS used_kib", "available_kib": "CAST(NULL AS BIGINT) AS available_kib",
+            known_columns = ", ".join({"used_kib": "ram_kib - free_kib AS used_kib", "available_kib": "CAST(NULL AS BIGINT) AS available_kib", "tmp_in_ram": "CAST(NULL AS BIGINT) AS tmp_in_ram",
                                        "swap_free_kib": "swap_total_kib - swap_used_kib AS swap_free_kib"}.get(name, name) for name in schema.MEASURED)
-            rows = f"SELECT host, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, {', '.join(map(sized, schema.COUNTED))}, hb FROM ({values})"
+            rows = f"SELECT host, CAST(NULL AS VARCHAR) AS machine, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, {', '.join(map(sized, schema.COUNTED))}, hb FROM ({values})"
             target = str(aside / f"dt={date}").replace("'", "''")
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (hb), KV_METADATA {{ramline_fleet_schema: '{schema.VERSION}'}})")
             if time.monotonic() - said >= 1:

@@ -225,10 +225,29 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "fleet",
         &[
-            ("ramline fleet synth study.tsv", "a made-up file of 502 hosts"),
-            ("ramline fleet report study.tsv --layout old", "on how many hosts would /tmp fit into memory?"),
+            ("ramline fleet collect store --ssh hosts.txt", "ask every host of a file"),
+            ("ramline fleet report store", "on how many hosts would /tmp fit into memory?"),
         ],
     ),
+    (
+        "fleet report",
+        &[
+            ("ramline fleet report examples/study.tsv", "of a file of the study"),
+            ("ramline fleet report store --html fleet.html", "as a page with charts"),
+            ("ramline fleet report store --engine spark://host:7077", "asked of a cluster"),
+        ],
+    ),
+    (
+        "fleet collect",
+        &[
+            ("ramline fleet collect store --ssh hosts.txt", "over ssh; the same again asks only those that failed"),
+            ("ramline fleet collect store --prometheus http://localhost:9090", "what a server knows of its hosts"),
+        ],
+    ),
+    ("fleet ingest", &[("ramline fleet ingest store study.tsv --layout old", "lines of the study's file")]),
+    ("fleet query", &[("ramline fleet query models store", "rows of one of the report's queries")]),
+    ("fleet synth", &[("ramline fleet synth study.tsv", "a made-up file of 502 hosts")]),
+    ("fleet textfile", &[("ramline fleet textfile", "the script; run it by a timer on each host")]),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),
     ("tune diff", &[("ramline tune diff 2", "the lines of files that change 2 has changed")]),
     (

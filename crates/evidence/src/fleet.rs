@@ -147,12 +147,16 @@ pub struct FleetReport {
     pub days: u64,
     /// Hosts without swap.
     pub without_swap: u64,
+    /// Hosts whose /tmp is a tmpfs already.
+    pub in_ram: u64,
     /// Sizes.
     pub variables: Vec<HostSize>,
     /// Shares of hosts beyond thresholds.
     pub shares: Vec<HostsBeyond>,
     /// Would /tmp fit?
     pub models: Vec<FitModel>,
+    /// What would break if /tmp became a tmpfs as newer systems make it.
+    pub upgrade: Vec<FitModel>,
     /// Defaults by RAM.
     pub rules: Vec<FitRule>,
     /// Hosts that would break, the one that lacks most in front; at most 100.

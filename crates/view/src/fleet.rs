@@ -27,20 +27,25 @@ fn answer(report: &FleetReport) -> (Paint, String) {
         );
     }
     let not = match fails {
-        0 => "; there is none where it would not".to_owned(),
-        n => format!("; on {} it would not", number::count(n)),
+        0 => "none where it would not".to_owned(),
+        n => format!("on {} it would not", number::count(n)),
     };
     let unknown = match model.unknown {
         0 => String::new(),
-        n => format!(", and of {} it is not known", number::count(n)),
+        n => format!("; of {} more it is not known", number::count(n)),
     };
     let text = format!(
-        "/tmp would fit into free memory and free swap on {} of {}, {}{not}{unknown}.",
+        "/tmp would fit into free memory and free swap on {} of {}, {}; {not}{unknown}.",
         number::count(fits.hosts),
-        number::things(report.hosts, "host"),
+        number::things(fits.of, "host"),
         with_interval(fits.share, fits.low, fits.high)
     );
-    (if fails == 0 { Paint::Good } else { Paint::Warn }, text)
+    let paint = match (fails, model.unknown) {
+        (0, 0) => Paint::Good,
+        (0, _) => Paint::Plain,
+        _ => Paint::Warn,
+    };
+    (paint, text)
 }
 
 fn breaking(report: &FleetReport, sheet: &mut Sheet) {
@@ -66,6 +71,15 @@ fn fits(report: &FleetReport, sheet: &mut Sheet) {
         .right("not known", |model| model.unknown)
         .right("share that fits (95 % interval)", |model| of_share(&model.fits));
     sheet.headed_table("Would it fit?", table);
+    sheet.dim((report.in_ram > 0).then(|| {
+        format!("{} with /tmp in RAM already: what lies there has its room.", number::things(report.in_ram, "host"))
+    }));
+    let table = Table::of(&report.upgrade)
+        .wrapped("in /tmp is", |way| way.what.as_str())
+        .right("hosts", |way| way.fails.hosts)
+        .right("not known", |way| way.unknown)
+        .right("share (95 % interval)", |way| of_share(&way.fails));
+    sheet.headed_table("What would break if /tmp became a tmpfs, as newer systems make it", table);
     let table = Table::of(&report.rules)
         .left("more RAM than", |rule| number::kilobytes(rule.more_than_kib))
         .right("is on for", |rule| of_share(&rule.on))
@@ -78,7 +92,7 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
     let shown = |row: &HostSize, value: Option<f64>| match value {
         None => "unknown".to_owned(),
         Some(value) if row.name.ends_with("_kib") => number::kilobytes_of(value),
-        Some(value) => number::count(value.round() as u64),
+        Some(value) => number::trimmed(value),
     };
     let table = Table::of(&report.variables)
         .left("", |row| readable(&row.name))
@@ -94,7 +108,7 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
         format!("{} without swap: the row of swap total is of the others.", number::things(report.without_swap, "host"))
     }));
     let table = Table::of(&report.shares)
-        .left("hosts with", |row| beyond(row))
+        .left("hosts with", beyond)
         .right("hosts", |row| row.hosts)
         .right("of", |row| row.of)
         .right("share (95 % interval)", |row| with_interval(row.share, row.low, row.high));
@@ -119,7 +133,7 @@ fn charts(report: &FleetReport) -> Sheet {
         let others = row.others();
         bar(format!("{} or more", number::kilobytes(row.threshold)), others.share, others.low.zip(others.high))
     });
-    let note = "Lines are 95 % intervals: what another draw of as many hosts would show.";
+    let note = "The share among all hosts like these lies within the line with 95 % confidence, if these were drawn at random.";
     for (title, rows) in
         [("Hosts where /tmp is at most", fits.collect::<Vec<_>>()), ("Hosts that have in /tmp", above.collect())]
     {
@@ -166,7 +180,7 @@ impl Screen for FleetReport {
         sheet.warn(self.synthetic.then_some("These hosts are made up."));
         let days = (self.days > 1).then(|| {
             format!(
-                "Each size is that of a host's worst of up to {}; it fits where it fits on all of them.",
+                "Each size is that of a host's worst of up to {}; it fits where it fits on all of them that are known.",
                 number::things(self.days, "day")
             )
         });

@@ -10,5 +10,5 @@ SELECT COUNT(*) AS hosts,
     SUM(CASE WHEN over_free_and_swap > 0 THEN 1 ELSE 0 END) AS free_and_swap__fails,
     SUM(CASE WHEN ram_kib > 3000000 AND over_half_of_ram <= 0 THEN 1 ELSE 0 END) AS half_of_ram_above_3_gb__fits,
     SUM(CASE WHEN ram_kib > 3000000 AND over_half_of_ram > 0 THEN 1 ELSE 0 END) AS half_of_ram_above_3_gb__fails,
-    SUM(CASE WHEN ram_kib > 3000000 AND tmp_kib IS NOT NULL THEN 1 ELSE 0 END) AS large
+    SUM(CASE WHEN ram_kib > 3000000 OR ram_kib IS NULL THEN 1 ELSE 0 END) AS large
 FROM host_peak

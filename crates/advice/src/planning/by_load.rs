@@ -79,7 +79,7 @@ impl ByLoad {
         let seconds = |time: &FigureResult| format!("{}{per}", seconds(median(time)));
         let mut text = format!("{name} takes {} with {}", seconds(time), chosen.words());
         text += &match std::ptr::eq(chosen, best) {
-            true => format!(", the fastest of {} settings ({} runs each)", all.len(), chosen.result.n),
+            true => format!(", the fastest of {} settings ({})", all.len(), runs_of(&all, chosen)),
             false => format!("; the fastest is not measurably faster: {}, {}", best.words(), seconds(least)),
         };
         let others = ended.iter().filter(|(other, _)| !std::ptr::eq(*other, chosen));
@@ -184,6 +184,12 @@ fn is_here(snapshot: &Snapshot, name: &str) -> bool {
 
 /// What any kernel may have.
 pub(super) const KNOWN_ALGORITHMS: [&str; 7] = ["lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842"];
+
+/// `7 runs each`, `14 runs, of some others 7`.
+fn runs_of(all: &[Contender<'_>], chosen: &Contender<'_>) -> String {
+    let (own, least) = (chosen.result.n, all.iter().map(|one| one.result.n).min().unwrap_or_default());
+    if least == own { format!("{own} runs each") } else { format!("{own} runs, of some others {least}") }
+}
 
 /// Two digits behind the point tell settings apart that one would make alike.
 fn seconds(value: f64) -> String {

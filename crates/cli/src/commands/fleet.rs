@@ -39,10 +39,11 @@ enum Verb {
     Synth(Words),
 }
 
-/// What that program reads itself.
+/// What that program reads itself, its `--help` too.
 #[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
 struct Words {
-    /// As that program has it; --help shows all
+    /// --help shows them
     #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }

@@ -59,6 +59,8 @@ impl Judging {
 
 /// Runs of each setting that is nearly the fastest, for one of the first series.
 const CLOSER: u32 = 2;
+/// As many runs as the lab takes.
+const MOST_RUNS: u32 = 100;
 
 impl Ahead {
     /// The same within this limit under some of its settings alone, each run so often that they can be told apart.
@@ -66,10 +68,10 @@ impl Ahead {
     /// # Errors
     /// A setting is none.
     pub fn closer(mut self, arms: Vec<String>, limit: Bytes) -> Result<Ahead> {
-        let (table, runs) = (EXPERIMENT.table(), self.params.runs() * CLOSER);
+        let (table, runs) = (EXPERIMENT.table(), (self.params.runs() * CLOSER).min(MOST_RUNS));
         self.params.set(&table, "arms", arms)?;
         self.params.set(&table, "runs", vec![runs.to_string()])?;
-        self.params.set(&table, "memory", vec![format!("{}KiB", limit.0 >> 10)])?;
+        self.params.set(&table, "memory", vec![format!("{}B", limit.0)])?;
         Ok(self)
     }
 

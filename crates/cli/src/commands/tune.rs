@@ -9,6 +9,8 @@ use ramline_advice::{Inputs, NotPlanned, planned_finding, planning};
 use ramline_plan::{Goal, Topic};
 use ramline_view::TunePlan;
 
+use ramline_sandbox::LabError;
+
 use crate::commands::judge::{Ahead, Judging};
 use crate::commands::lab;
 use crate::commands::measure::pages;
@@ -200,12 +202,23 @@ impl Trial {
                 let (folder, mut records) = run((*ahead).clone())?;
                 let near = planning::nearly_fastest(&records);
                 if let Some(first) = records.first().filter(|_| !near.is_empty()) {
-                    stdio::tell(&format!(
-                        "{} are nearly as fast: more runs of these tell which is fastest",
-                        near.join(", ")
-                    ));
-                    let closer = ahead.closer(near, first.workload.limit)?;
-                    records.extend(run(closer)?.1);
+                    let names = near.join(", ");
+                    stdio::tell(&format!("{names} are nearly as fast: more runs of these tell which is fastest"));
+                    let closer = ahead.closer(near.clone(), first.workload.limit)?;
+                    match run(closer) {
+                        // The first runs chose these; fresh ones alone decide between them.
+                        Ok((_, fresh)) => {
+                            records.retain(|run| !near.contains(&run.arm.name));
+                            records.extend(fresh);
+                        }
+                        // Nothing of it was started.
+                        Err(error) if matches!(error.downcast_ref(), Some(LabError::Refused { .. })) => {
+                            stdio::tell(&format!(
+                                "doubt: they were not run again, so the first runs decide: {error:#}"
+                            ));
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
                 (folder, records)
             }
