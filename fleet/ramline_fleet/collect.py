@@ -70,7 +70,7 @@ def read(text):
 
 def ask(host, ssh, seconds):
     """What the script prints there."""
-    words = [*ssh, "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", f"ConnectTimeout={max(1, int(seconds))}", *place(host), "sh", "-s"]
+    words = [*ssh, "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", f"ConnectTimeout={int(seconds) + 1}", *place(host), "sh", "-s"]
     # Whatever ssh has started holds a pipe open; a file is read as far as it is written.
     with tempfile.TemporaryFile() as complaints, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True) as child:
         late = threading.Event()
@@ -106,7 +106,7 @@ def ask(host, ssh, seconds):
 
 
 def plain(text):
-    """What another machine said, with what a terminal would act on written out.
+    r"""What another machine said, with what a terminal would act on written out.
 
     >>> plain("no\x1b[2J")
     'no\\x1b[2J'
