@@ -39,8 +39,6 @@ def plain(row):
 class DuckDb:
     """In this process."""
 
-    name = "duckdb"
-
     def __init__(self, store):
         import duckdb
 
@@ -68,8 +66,6 @@ class DuckDb:
 
 class Spark:
     """A cluster, or one made for the moment (`local-cluster`: two workers on this machine)."""
-
-    name = "spark"
 
     def __init__(self, store, master):
         try:

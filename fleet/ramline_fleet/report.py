@@ -24,7 +24,7 @@ UPGRADE = {
 CAVEATS = [
     "one moment of each day: what /tmp was at its largest, and whether memory was short then, may not be in it",
     "hosts that sent nothing are not in it; if they differ from the others, so does the answer",
-    "what free calls free leaves out the page cache, most of which would make room: \"would break\" below has that",
+    "what free calls free leaves out the page cache, most of which would make room: \"what would break\" counts it as room where the source knows it",
     "part of what lies in /tmp on a disk is in the page cache already, so it takes less RAM than it seems",
 ]
 
