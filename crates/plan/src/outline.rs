@@ -106,7 +106,9 @@ impl Plan {
         self.lines.iter().filter(|line| line.decision == Decision::Change)
     }
 
-    /// All steps, in the order in which they are taken; those that last are left out of a plan for this boot alone.
+    /// All steps, in the order in which they are taken; those that last are left out of a plan for this boot alone. Knobs come last: each acts at
+    /// once, so that one that does harm is watched from the moment it is set, and is the first to be undone, by one write, however little else
+    /// the machine can do by then.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let steps = self.changes().flat_map(|line| line.steps.iter());
@@ -117,6 +119,7 @@ impl Plan {
                 false => taken.push(step.clone()),
             }
         }
+        taken.sort_by_key(Step::is_knob);
         taken
     }
 }
@@ -158,10 +161,10 @@ mod tests {
         let lines = vec![
             line(Decision::Change, vec![edit("a"), knob.clone()]),
             line(Decision::Keep, vec![edit("never")]),
-            line(Decision::Change, vec![edit("a b")]),
+            line(Decision::Change, vec![edit("a b"), Step::ReloadUnits]),
         ];
         let plan = Plan { lines, ..Plan::default() };
-        assert_eq!(plan.steps(), [edit("a b"), knob.clone()]);
-        assert_eq!(Plan { runtime_only: true, ..plan }.steps(), [knob]);
+        assert_eq!(plan.steps(), [edit("a b"), Step::ReloadUnits, knob.clone()], "knobs come last");
+        assert_eq!(Plan { runtime_only: true, ..plan }.steps(), [Step::ReloadUnits, knob]);
     }
 }

@@ -1,7 +1,7 @@
 //! The dead man's timer of a change: units of systemd that undo it unless it is kept, in this boot and in any later one.
 //!
 //! They are steps of the change itself: recorded like the others, and gone when the change is kept or undone. The time begins when the timer is
-//! started, which is behind all other steps, and anew at each boot: after a reboot the full time is there again to keep the change.
+//! started, which is behind all other steps but the knobs, and anew at each boot: after a reboot the full time is there again to keep the change.
 
 use std::time::Duration;
 
@@ -22,9 +22,20 @@ pub struct Revert {
 }
 
 impl Revert {
-    /// What is done before the change: from here on a crash or a reboot ends in an undo.
+    /// The steps of a change with its own around them, those marked that go when the change is kept.
     #[must_use]
-    pub fn before(&self, number: u64) -> Vec<Step> {
+    pub fn around(revert: Option<&Revert>, number: u64, steps: Vec<Step>) -> Vec<(Step, bool)> {
+        let own = |steps: Option<Vec<Step>>| steps.into_iter().flatten().map(|step| (step, true));
+        let (knobs, others): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(Step::is_knob);
+        own(revert.map(|revert| revert.before(number)))
+            .chain(others.into_iter().map(|step| (step, false)))
+            .chain(own(revert.map(|revert| revert.behind(number))))
+            .chain(knobs.into_iter().map(|step| (step, false)))
+            .collect()
+    }
+
+    /// What is done before the change: from here on a crash or a reboot ends in an undo.
+    fn before(&self, number: u64) -> Vec<Step> {
         let (service, timer) = (format!("{}.service", name(number)), format!("{}.timer", name(number)));
         let file = |name: &str, text: String| Step::EditFile {
             path: format!("{UNITS}/{name}"),
@@ -54,9 +65,8 @@ impl Revert {
         ]
     }
 
-    /// What is done behind it: the time begins.
-    #[must_use]
-    pub fn behind(&self, number: u64) -> Vec<Step> {
+    /// What is done behind it: the time begins. Under a knob that does harm systemctl may not even start, so those are set afterwards.
+    fn behind(&self, number: u64) -> Vec<Step> {
         vec![Step::Service { unit: format!("{}.timer", name(number)), verb: ServiceVerb::Start }]
     }
 }
@@ -88,19 +98,25 @@ mod tests {
     fn the_units_are_on_at_boot_before_the_change_and_the_time_begins_behind_it() {
         let revert =
             Revert { after: Duration::from_secs(600), exe: "/opt/a b/ram%line".into(), state_dir: "/s".into() };
-        let lines: Vec<String> = revert.before(7).iter().map(Step::line).collect();
+        let knob = Step::SetKnob { path: "/k".into(), before: "1".into(), after: "2".into() };
+        let file = Step::MakeDirectory { path: "/d".into() };
+        let steps = Revert::around(Some(&revert), 7, vec![knob.clone(), file.clone()]);
+        let lines: Vec<String> = steps.iter().map(|(step, own)| format!("{own} {}", step.line())).collect();
         assert_eq!(
             lines,
             [
-                "reload units of systemd",
-                "create /etc/systemd/system/ramline-revert-7.service",
-                "create /etc/systemd/system/ramline-revert-7.timer",
-                "create /etc/systemd/system/timers.target.wants/",
-                "link /etc/systemd/system/timers.target.wants/ramline-revert-7.timer -> /etc/systemd/system/ramline-revert-7.timer",
-                "reload units of systemd",
+                "true reload units of systemd",
+                "true create /etc/systemd/system/ramline-revert-7.service",
+                "true create /etc/systemd/system/ramline-revert-7.timer",
+                "true create /etc/systemd/system/timers.target.wants/",
+                "true link /etc/systemd/system/timers.target.wants/ramline-revert-7.timer -> /etc/systemd/system/ramline-revert-7.timer",
+                "true reload units of systemd",
+                "false create /d/",
+                "true start ramline-revert-7.timer",
+                "false write /k: 1 -> 2",
             ]
         );
-        assert_eq!(revert.behind(7)[0].line(), "start ramline-revert-7.timer");
+        assert_eq!(Revert::around(None, 7, vec![knob.clone(), file.clone()]), [(file, false), (knob, false)]);
         let Step::EditFile { after: Some(text), .. } = &revert.before(7)[1] else { panic!("no file") };
         assert!(
             text.contains("ExecStart=\"/opt/a b/ram%%line\" tune undo 7 --yes --unless-kept --leave-changed\n"),

@@ -185,6 +185,12 @@ impl Step {
         }
     }
 
+    /// A knob of the kernel, which acts as soon as it is written.
+    #[must_use]
+    pub const fn is_knob(&self) -> bool {
+        matches!(self, Step::SetKnob { .. } | Step::SetOneOf { .. })
+    }
+
     /// It is still there after a reboot.
     #[must_use]
     pub const fn lasts(&self) -> bool {

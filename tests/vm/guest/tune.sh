@@ -275,19 +275,22 @@ sample() {
     perl -e 'sub r { open(F, $_[0]) or die; local $/; my $text = <F>; close F; $text } $| = 1; while (1) { my ($up) = split / /, r("/proc/uptime"); my ($all) = r("/proc/pressure/memory") =~ /full.*total=(\d+)/; printf "%s %d %d\n", $up, $all, r($ARGV[0]); select undef, undef, undef, 0.1 }' "$1" >"$2" 2>/out/sampler
 }
 
-# touch MIB: memory that is all in use, a page at random after the other.
+# touch MIB [SECONDS]: memory that is all in use, a page at random after the other; with a rest after 200 of them.
 touch_all() {
-    perl -e '$size = $ARGV[0] << 20; $x = pack("L*", map { rand(2**32) } 1 .. 1024) x ($size >> 12); while (1) { substr($x, 4096 * int(rand($size >> 12)), 1) = "a" for 1 .. 1000 }' "$1"
+    perl -e '($size, $rest) = ($ARGV[0] << 20, $ARGV[1]); $x = pack("L*", map { rand(2**32) } 1 .. 1024) x ($size >> 12); while (1) { substr($x, 4096 * int(rand($size >> 12)), 1) = "a" for 1 .. 200; select(undef, undef, undef, $rest) if $rest }' "$@"
 }
 
 # Memory in use that stays in RAM because files leave first, and a change that swaps it out instead, to a disk. With the generations of MGLRU hardly
-# a page of it left in a minute at 200 (6.12: 2 pages), so it is the classic lists, which Debian 12 has, that it hurts with.
+# a page of it left in a minute at 200 (6.12: 2 pages), so it is the classic lists, which Debian 12 has, that it hurts with. Two programs that touch each
+# page every few seconds, as servers do: pages touched a hundred times a second stay even at 200.
 hurt_swappiness() {
     echo n >/sys/kernel/mm/lru_gen/enabled
     echo 1 >/proc/sys/vm/swappiness
     dd if=/dev/zero of=/var/stream bs=1M count=800 status=none
-    touch_all 500 &
+    touch_all 250 0.01 &
     local load=$!
+    touch_all 250 0.01 &
+    load="$load $!"
     while :; do cat /var/stream >/dev/null; done &
     local stream=$!
     sleep 20

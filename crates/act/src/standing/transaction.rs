@@ -70,10 +70,7 @@ impl<'a> Transaction<'a> {
     pub fn apply(&self, request: Request, progress: &mut dyn FnMut(&str)) -> Result<Applied> {
         let Request { what, why, who, command, version, steps, revert } = request;
         let number = self.standing.next()?;
-        let (first, last) =
-            revert.map_or_else(Default::default, |revert| (revert.before(number), revert.behind(number)));
-        let until_kept = |steps: Vec<Step>, until_kept| steps.into_iter().map(move |step| (step, until_kept));
-        let steps = until_kept(first, true).chain(until_kept(steps, false)).chain(until_kept(last, true));
+        let steps = Revert::around(revert.as_ref(), number, steps);
         let mut held = Vec::new();
         let mut changed = Vec::new();
         for (step, until_kept) in steps {

@@ -3,7 +3,7 @@
 use ramline_act::StateDir;
 use ramline_act::standing::{Guard, Request, Standing, Transaction};
 use ramline_kernel::{service, stdio};
-use ramline_plan::{Plan, Revert};
+use ramline_plan::{Plan, Revert, Step};
 
 use super::changes::refuse_half_done;
 use super::unit;
@@ -31,17 +31,17 @@ pub struct How {
 /// # Errors
 /// Nobody agreed, something is in the way, or a step failed: then all is as before.
 pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<()>) -> Result<u8> {
-    let mut steps = plan.steps();
     let check = if live { unit::boot_check(plan, &Root::live()) } else { Ok(Vec::new()) };
-    let unchecked = check.map(|check| steps.extend(check)).err();
+    let unchecked = check.as_ref().err().cloned();
+    let steps: Vec<Step> = check.unwrap_or_default().into_iter().chain(plan.steps()).collect();
     let revert = if live { lasting_revert(plan, how)? } else { None };
     if how.dry_run {
         if let Some(why) = &unchecked {
             stdio::tell(&format!("It would not be checked at each boot: {why}"));
         }
         let number = StateDir::open_existing(&state::path()?)?.map_or(Ok(1), |state| Standing::of(&state).next())?;
-        let (first, last) = around(revert.as_ref(), number);
-        output::text(&first.iter().chain(&steps).chain(&last).map(|step| step.line() + "\n").collect::<String>())?;
+        let steps = Revert::around(revert.as_ref(), number, steps);
+        output::text(&steps.iter().map(|(step, _)| step.line() + "\n").collect::<String>())?;
         return Ok(exit::DONE);
     }
     if let Some(obstacle) = plan.obstacles.first() {
@@ -53,7 +53,7 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
         return Ok(exit::DONE);
     }
     shown()?;
-    let lines: Vec<String> = steps.iter().map(ramline_plan::Step::line).collect();
+    let lines: Vec<String> = steps.iter().map(Step::line).collect();
     if !how.yes && !consent::agreed("This would be done, in this order:", &lines, "Apply it?")? {
         return Err(Failure::refused("nothing was changed: nobody said yes\n  try: ramline tune apply --yes").into());
     }
@@ -121,10 +121,6 @@ fn lasting_revert(plan: &Plan, how: &How) -> Result<Option<Revert>> {
             Ok(None)
         }
     }
-}
-
-fn around(revert: Option<&Revert>, number: u64) -> (Vec<ramline_plan::Step>, Vec<ramline_plan::Step>) {
-    revert.map_or_else(Default::default, |revert| (revert.before(number), revert.behind(number)))
 }
 
 /// Runs the undo later in this boot, whatever becomes of this process and its terminal.
