@@ -2,7 +2,7 @@
 
 What it is not: a place for arithmetic. What an engine calls a median or a mode differs from one to the next; that is walked from counts (`histogram`).
 
-An engine has `prepare(say)`, which makes `host_peak`, a row a host, of the view `host_day`; `ask(name)`, the names of the columns and the rows of
+An engine has `prepare(say)`, which makes `host_peak`, a row a host, of what is kept of it (`peaks`) and of days that are not in that; `ask(name)`, the names of the columns and the rows of
 queries/NAME.sql; and `close()`.
 """
 
@@ -10,14 +10,13 @@ import csv
 import glob
 import io
 import os
-from importlib import resources
 from pathlib import Path
 
+from . import sql
+from .peaks import Peaks
+from .sql import PEAK, query
 from .store import ROWS, files
 
-# What the others ask, made first: a row a host.
-PEAK = "host_peak"
-QUERIES = ("hosts", "histogram", "shares", "models", "upgrade", "rule", "breaks")
 # So much of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
 
@@ -26,9 +25,14 @@ class Missing(Exception):
     """What an engine needs and is not there."""
 
 
-def query(name):
-    """The text of queries/NAME.sql."""
-    return resources.files(__package__).joinpath(f"queries/{name}.sql").read_text()
+def quoted(path):
+    text = str(path).replace("'", "''")
+    return f"'{text}'"
+
+
+def read(paths, hive):
+    """Files as DuckDB reads them; with `hive` the names of folders are columns."""
+    return f"read_parquet([{', '.join(map(quoted, paths))}], hive_partitioning = {str(hive).lower()})"
 
 
 def plain(row):
@@ -42,19 +46,34 @@ class DuckDb:
     def __init__(self, store):
         import duckdb
 
+        self.store = store
         self.connection = duckdb.connect()
         self.connection.execute(f"SET memory_limit = '{MEMORY}'")
         # A path is text of the machine, and no pattern.
-        path = files(glob.escape(str(store))).replace("'", "''")
-        self.connection.execute(f"CREATE VIEW host_day AS SELECT * FROM read_parquet('{path}', hive_partitioning = true)")
+        self.connection.execute(f"CREATE VIEW host_day AS SELECT * FROM {read([files(glob.escape(str(store)))], True)}")
+
+    def by_bucket(self):
+        """The query for the peaks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
+        peaks = Peaks(self.store)
+        kept, days = ({bucket: read([glob.escape(str(file)) for file in of], False) for bucket, of in found.items()} for found in (peaks.kept_files(), peaks.missing_files()))
+        buckets = sorted(kept.keys() | days.keys())
+        for bucket in buckets:
+            yield bucket, len(buckets), sql.peaks(kept.get(bucket), days.get(bucket))
 
     def prepare(self, say):
-        """Bucket by bucket: the hosts of one find room near the processor."""
-        buckets = [bucket for bucket, in self.connection.execute("SELECT DISTINCT hb FROM host_day ORDER BY hb").fetchall()]
-        for number, bucket in enumerate(buckets):
-            text = query(PEAK).replace("FROM host_day", f"FROM host_day WHERE hb = {int(bucket)}")
+        for number, (_, of, text) in enumerate(self.by_bucket()):
             self.connection.execute(f"{f'INSERT INTO {PEAK}' if number else f'CREATE TEMP TABLE {PEAK} AS'} {text}")
-            say(f"hosts, part {number + 1} of {len(buckets)}")
+            say(f"hosts, part {number + 1} of {of}")
+
+    def keep(self, folder, say):
+        """All peaks as files below a folder; how many."""
+        hosts = 0
+        for number, (bucket, of, text) in enumerate(self.by_bucket()):
+            file = folder / f"hb={bucket:02}" / "part.parquet"
+            file.parent.mkdir()
+            hosts += self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(file)} (FORMAT parquet, COMPRESSION zstd)").fetchone()[0]
+            say(f"summary of hosts, part {number + 1} of {of}")
+        return hosts
 
     def ask(self, name):
         done = self.connection.execute(query(name))
@@ -80,12 +99,17 @@ class Spark:
         builder = builder.config("spark.sql.shuffle.partitions", "8").config("spark.executor.memory", "1g")
         self.session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
         self.session.sparkContext.setLogLevel("ERROR")
-        at = str(Path(store).resolve() / ROWS)
-        self.session.read.parquet(at).createOrReplaceTempView("host_day")
+        self.store = Path(store).resolve()
+        self.session.read.parquet(str(self.store / ROWS)).createOrReplaceTempView("host_day")
 
     def prepare(self, say):
         """Made once, and kept by the workers."""
-        self.session.sql(query(PEAK)).createOrReplaceTempView(PEAK)
+        peaks = Peaks(self.store)
+        for view, found in (("host_kept", peaks.kept_files()), ("host_new", peaks.missing_files())):
+            if found:
+                self.session.read.parquet(*(str(file) for of in found.values() for file in of)).createOrReplaceTempView(view)
+        text = sql.peaks("host_kept" if peaks.at else None, "host_new" if peaks.missing else None)
+        self.session.sql(text).createOrReplaceTempView(PEAK)
         self.session.catalog.cacheTable(PEAK)
         self.session.table(PEAK).count()
         say("hosts")

@@ -7,7 +7,7 @@
     ramline-fleet collect STORE --snapshots FILE...                     what `ramline snapshot` wrote, each on its own day
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
-    ramline-fleet query NAME STORE                                      rows of one of the report's queries, comma-separated
+    ramline-fleet query NAME|all STORE                                  rows of one of the report's queries, or of each, comma-separated
     ramline-fleet synth FILE                                            a made-up file of 502 hosts with the points that the study published
     ramline-fleet synth STORE --hosts N [--days N]                      a made-up store of as many hosts like these
 """
@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import collect, engine, prometheus, report, schema, snapshot, study
+from . import collect, engine, peaks, prometheus, report, schema, snapshot, sql, study
 from .store import ROWS, Ingest
 from .synth import fleet, published
 
@@ -67,17 +67,10 @@ def asked_over_ssh(args):
         raise Failure(f"cannot read {args.ssh}: {error}\n  try: a line a host, [user@]host[:port]") from error
     if not hosts:
         raise Failure(f"{args.ssh} names no host\n  try: a line a host, [user@]host[:port]")
-    lot, start, said = Ingest(args.store, args.day), time.monotonic(), [0.0]
+    lot, tell = Ingest(args.store, args.day), Progress()
     missing = [host for host in hosts if host not in lot.hosts]
-
-    def progress(done, failed):
-        passed = time.monotonic() - start
-        if passed - said[0] >= 1:
-            said[0] = passed
-            print(f"{passed:.0f} s: {done} of {len(missing)} hosts asked, {failed} failed", file=sys.stderr, flush=True)
-
     try:
-        collect.collect(missing, lot, args.ssh_command, args.timeout, args.at_once, progress)
+        collect.collect(missing, lot, args.ssh_command, args.timeout, args.at_once, lambda done, failed: tell(f"{done} of {len(missing)} hosts asked, {failed} failed"))
     finally:
         closed(lot, len(hosts), len(hosts) - len(missing))
     return PARTLY if lot.rejected else 0
@@ -151,6 +144,19 @@ def closed(lot, hosts, there):
         print(f"  try: the same command again asks only the {left} that are missing", file=sys.stderr)
 
 
+class Progress:
+    """Says on standard error how far something is, at most once a second."""
+
+    def __init__(self):
+        self.start, self.said = time.monotonic(), 0.0
+
+    def __call__(self, text):
+        passed = time.monotonic() - self.start
+        if passed - self.said >= 1:
+            self.said = passed
+            print(f"{passed:.0f} s: {text}", file=sys.stderr, flush=True)
+
+
 def say(read, taken, lot):
     """The line that says what became of the lines; some of those that were refused."""
     print(f"{read} lines read: {taken} hosts taken, {len(lot.rejected)} lines refused", file=sys.stderr)
@@ -161,22 +167,16 @@ def say(read, taken, lot):
 
 
 class Told:
-    """An engine that says on standard error how far it is, where that takes more than a second."""
+    """An engine that says how far it is."""
 
     def __init__(self, one):
-        self.of, self.start, self.said, self.asked = one, time.monotonic(), 0.0, 0
+        self.of, self.say, self.asked = one, Progress(), 0
         self.of.prepare(self.say)
-
-    def say(self, text):
-        passed = time.monotonic() - self.start
-        if passed - self.said >= 1:
-            self.said = passed
-            print(f"{passed:.0f} s: {text}", file=sys.stderr, flush=True)
 
     def ask(self, name):
         self.asked += 1
         found = self.of.ask(name)
-        self.say(f"query {self.asked} of {len(engine.QUERIES)}, {name}")
+        self.say(f"query {self.asked} of {len(sql.QUERIES)}, {name}")
         return found
 
 
@@ -282,7 +282,7 @@ def main(words=None):
     one.add_argument("--day", default=day, type=a_day)
     verbs.add_parser("textfile")
     one = verbs.add_parser("query")
-    one.add_argument("name", choices=engine.QUERIES)
+    one.add_argument("name", choices=(*sql.QUERIES, "all"))
     one.add_argument("store")
     one.add_argument("--engine", default="duckdb")
     one = verbs.add_parser("synth")
@@ -293,18 +293,23 @@ def main(words=None):
     args = parser.parse_args(words)
     try:
         if args.verb == "synth" and args.hosts:
-            fleet(args.file, args.hosts, args.days, args.day, lambda text: print(text, file=sys.stderr, flush=True))
+            fleet(args.file, args.hosts, args.days, args.day, Progress())
+            peaks.renew(args.file, engine.DuckDb, Progress())
         elif args.verb == "synth":
             Path(args.file).write_text(published())
         elif args.verb == "ingest":
             say(*ingest(args.store, args.file, args.layout, args.day))
+            peaks.renew(args.store, engine.DuckDb, Progress())
         elif args.verb == "collect":
-            return asked_over_ssh(args) if args.ssh else from_snapshots(args) if args.snapshots else scraped(args)
+            status = asked_over_ssh(args) if args.ssh else from_snapshots(args) if args.snapshots else scraped(args)
+            peaks.renew(args.store, engine.DuckDb, Progress())
+            return status
         elif args.verb == "textfile":
             sys.stdout.write(prometheus.TEXTFILE)
         elif args.verb == "query":
             with asked(args.engine, args.store) as told:
-                sys.stdout.write(engine.table(*told.ask(args.name)))
+                for name in sql.QUERIES if args.name == "all" else [args.name]:
+                    sys.stdout.write((f"# {name}\n" if args.name == "all" else "") + engine.table(*told.ask(name)))
         else:
             print(json.dumps(made(args), indent=1))
     except KeyboardInterrupt:

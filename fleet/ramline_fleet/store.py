@@ -26,8 +26,7 @@ class Ingest:
 
     def __init__(self, store, day):
         self.store, self.day = Path(store), day
-        # In the order of time, and of nobody else's.
-        self.name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
+        self.name = fresh_name()
         self.rows, self.rejected, self.other_names = [], [], []
         self.hosts, self.machines = self.there()
 
@@ -77,6 +76,11 @@ class Ingest:
                 synced(self.store / ROWS)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def fresh_name():
+    """In the order of time, and of nobody else's."""
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{uuid.uuid4().hex[:8]}"
 
 
 def hashed(host):

@@ -4,7 +4,6 @@
 import datetime
 import random
 import shutil
-import time
 from pathlib import Path
 
 from . import schema, study
@@ -104,7 +103,6 @@ def fleet(store, hosts, days, first, say):
     lot = Ingest(store, first)
     aside = Path(store) / "aside" / lot.name
     aside.mkdir(parents=True)
-    start = said = time.monotonic()
     try:
         for day in range(days):
             date = datetime.date.fromisoformat(first) + datetime.timedelta(days=day)
@@ -117,9 +115,7 @@ def fleet(store, hosts, days, first, say):
             rows = f"SELECT host, CAST(NULL AS VARCHAR) AS machine, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, {', '.join(map(sized, schema.COUNTED))}, hb FROM ({values})"
             target = str(aside / f"dt={date}").replace("'", "''")
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (hb), KV_METADATA {{ramline_fleet_schema: '{schema.VERSION}'}})")
-            if time.monotonic() - said >= 1:
-                said = time.monotonic()
-                say(f"{said - start:.0f} s: day {day + 1} of {days}")
+            say(f"day {day + 1} of {days}")
         (Path(store) / ROWS).mkdir(exist_ok=True)
         aside.rename(Path(store) / ROWS / f"ingest={lot.name}")
     finally:

@@ -1,0 +1,86 @@
+"""A row a host of all days so far, kept beside the rows a host and day: a report of a year reads it instead of the year.
+
+host_peak/NAME/ has hb=BUCKET/part.parquet and lots.json, which names the lots that are in it. It is made from the one before and from what has come since,
+written aside and renamed as one; one that a change of queries/host_peak.sql has outdated, or of which a lot is gone, is not used. Nothing is lost without
+it: an engine makes the rest of it, or all, from the rows.
+"""
+
+import contextlib
+import hashlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+
+from . import sql
+from .store import ROWS, fresh_name, synced
+
+LOTS = "lots.json"
+# So many rows are gone through in less than a second; for fewer nothing is kept.
+WORTH = 100_000
+
+
+def version():
+    """Of the texts that say what a peak is."""
+    return hashlib.sha256((sql.query(sql.PEAK) + sql.query(sql.MERGE)).encode()).hexdigest()[:16]
+
+
+class Peaks:
+    """The newest that can be used, and the lots that are not in it."""
+
+    def __init__(self, store):
+        self.rows = Path(store) / ROWS
+        there = {folder.name for folder in self.rows.glob("ingest=*")}
+        self.at, known, self.hosts = None, set(), 0
+        for file in sorted(Path(store).glob(f"{sql.PEAK}/*/{LOTS}"), reverse=True):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                said = json.loads(file.read_text())
+                if said["version"] == version() and there.issuperset(said["lots"]):
+                    self.at, known, self.hosts = file.parent, set(said["lots"]), said["hosts"]
+                    break
+        self.lots, self.missing = sorted(there), sorted(there - known)
+
+    def kept_files(self):
+        """By bucket."""
+        return by_bucket(sorted(self.at.glob("hb=*/*.parquet")) if self.at else [])
+
+    def missing_files(self):
+        """By bucket, of the rows that are not in it."""
+        return by_bucket(file for lot in self.missing for file in sorted((self.rows / lot).glob("dt=*/hb=*/*.parquet")))
+
+
+def by_bucket(files):
+    out = {}
+    for file in files:
+        out.setdefault(int(file.parent.name.removeprefix("hb=")), []).append(file)
+    return out
+
+
+def renew(store, engine, say=lambda text: None):
+    """Keeps a new one where it saves more work than it is; `engine` makes one that writes it."""
+    try:
+        old = Peaks(store)
+        rows = sum(parquet.read_metadata(file).num_rows for files in old.missing_files().values() for file in files)
+        if rows < max(WORTH, old.hosts):
+            return
+        name = fresh_name()
+        aside, kept = Path(store) / "aside" / name, Path(store) / sql.PEAK
+        aside.mkdir(parents=True)
+        try:
+            with contextlib.closing(engine(store)) as one:
+                hosts = one.keep(aside, say)
+            (aside / LOTS).write_text(json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}))
+            for file in [*aside.glob("hb=*/*.parquet"), aside / LOTS]:
+                synced(file)
+            kept.mkdir(exist_ok=True)
+            aside.rename(kept / name)
+            synced(kept)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        # A report that is being made may read the one before.
+        for folder in sorted(kept.iterdir())[:-2]:
+            shutil.rmtree(folder, ignore_errors=True)
+    except Exception as error:  # the rows are in, and an engine has errors of its own kind
+        print(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}\n  try: df -h {store}", file=sys.stderr)
