@@ -38,7 +38,7 @@ pub fn read(state: &StateDir) -> Result<Vec<BootRecord>> {
         Err(error) => return Err(error.into()),
     };
     let mut boots: Vec<BootRecord> = Vec::new();
-    for record in text.lines().filter_map(|line| serde_json::from_str::<BootRecord>(line).ok()) {
+    for record in text.lines().filter_map(|line| ramline_units::json::parse::<BootRecord>(line).ok()) {
         boots.retain(|known| known.boot != record.boot);
         boots.push(record);
     }

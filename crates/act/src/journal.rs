@@ -234,7 +234,7 @@ impl Contents {
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let Some(text) = line.strip_suffix(b"\n") else { break };
             contents.whole_bytes += u64::try_from(line.len()).unwrap_or_default();
-            match serde_json::from_slice(text) {
+            match ramline_units::json::parse_bytes(text) {
                 Ok(entry) => contents.entries.push(entry),
                 // After a power cut a file system may leave zeros where the last record should be.
                 Err(_) if text.iter().all(|byte| *byte == 0) => {}
@@ -316,7 +316,7 @@ fn last(path: &Path) -> Result<Option<Entry>> {
     let mut tail = Vec::new();
     (&file).seek(SeekFrom::Start(from)).and_then(|_| (&file).take(MOST).read_to_end(&mut tail)).map_err(failed)?;
     let mut lines = tail.strip_suffix(b"\n").unwrap_or_default().rsplit(|byte| *byte == b'\n');
-    Ok(lines.next().and_then(|line| serde_json::from_slice(line).ok()))
+    Ok(lines.next().and_then(|line| ramline_units::json::parse_bytes(line).ok()))
 }
 
 /// Puts a journal with records nobody can read out of the way: it has been reported, all that can be read in it is undone,

@@ -103,7 +103,7 @@ pub(crate) fn released(file: &File) -> bool {
 fn holder(file: &mut File) -> Option<Owner> {
     let mut text = String::new();
     file.take(4096).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    ramline_units::json::parse(&text).ok()
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use ramline_kernel::output::{Format, Output};
 use ramline_view::text::number;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::prelude::*;
 
@@ -69,7 +68,7 @@ fn read<T: DeserializeOwned>(source: &Source, file: &str) -> Option<(T, f64)> {
     }
     let state = StateDir::open_existing(&state::path().ok()?).ok()??;
     let text = input::read_text("read", &state.path().join(file), input::DOCUMENT).ok()?;
-    let kept: Remembered<T> = serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).ok()?;
+    let kept: Remembered<T> = ramline_units::json::parse(&text).ok()?;
     let age = now()?.checked_sub(kept.taken_unix_s).filter(|_| Some(&kept.boot_id) == boot_id().as_ref())?;
     Some((kept.report, Duration::from_secs(age).as_secs_f64() / 60.0))
 }

@@ -398,7 +398,7 @@ impl RunRecord {
     /// # Errors
     /// Text that is not a record, or one of a newer format.
     pub fn parse(text: &str) -> Result<RunRecord, String> {
-        let record: RunRecord = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let record: RunRecord = ramline_units::json::parse(text).map_err(|error| error.to_string())?;
         if record.format > FORMAT {
             return Err(format!("the record has format {}, this version reads up to {FORMAT}", record.format));
         }

@@ -123,7 +123,7 @@ impl RunFolder {
     pub fn write_header(&self, header: &Header) -> Result<()> {
         let path = self.dir.join(HEADER);
         let failed = |error| LabError::file("write", &path, error);
-        let text = serde_json::to_string_pretty(header).map_err(|error| failed(error.into()))?;
+        let text = ramline_units::json::pretty(header).map_err(|error| failed(error.into()))?;
         write_new(&path, &text).map_err(failed)
     }
 
@@ -135,7 +135,7 @@ impl RunFolder {
         let path = self.dir.join(HEADER);
         let failed = |error| LabError::file("read", &path, error);
         let text = input::read_text("read", &path, input::DOCUMENT)?;
-        serde_json::from_str(&text).map_err(|error| failed(error.into()))
+        ramline_units::json::parse(&text).map_err(|error| failed(error.into()))
     }
 
     /// Writes a record as `NNNN.json` by its order: complete and on disk, or not there at all. Never over an older one.

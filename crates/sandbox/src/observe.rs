@@ -202,7 +202,7 @@ pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
     .filter_map(|(name, value)| Some((format!("group.{name}"), value?)))
     .collect();
     let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
-    let fields = seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok());
+    let fields = seen.vmstat.data().and_then(|vmstat| ramline_units::json::tree(vmstat).ok());
     let fields = fields.as_ref().and_then(serde_json::Value::as_object).into_iter().flatten();
     out.extend(fields.filter_map(|(name, value)| Some((format!("vm.{name}"), value.as_u64()?))));
     if let Some(full) = seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()) {

@@ -147,12 +147,12 @@ impl<T> Seen<T> {
             let mut part = |name: &str| value.get_mut(name).map(Value::take).unwrap_or_default();
             let (data, at, cost) = (part("data"), part("at"), part("cost"));
             return Ok(Seen::Seen {
-                data: serde_json::from_value(data)?,
-                at: serde_json::from_value(at)?,
-                cost: serde_json::from_value(cost)?,
+                data: ramline_units::json::read(data)?,
+                at: ramline_units::json::read(at)?,
+                cost: ramline_units::json::read(cost)?,
             });
         }
-        Ok(match serde_json::from_value::<Seen<()>>(value)? {
+        Ok(match ramline_units::json::read::<Seen<()>>(value)? {
             Seen::Denied { path } => Seen::Denied { path },
             Seen::Absent { path } => Seen::Absent { path },
             Seen::Malformed(why) => Seen::Malformed(why),

@@ -177,7 +177,7 @@ impl Snapshot {
         if found > SCHEMA_VERSION {
             return Err(LoadError::TooNew { path: path.to_owned(), found });
         }
-        let machine = document.remove("machine").map(serde_json::from_value).transpose();
+        let machine = document.remove("machine").map(ramline_units::json::read).transpose();
         let machine = machine.map_err(|e| not(format!("machine: {e}")))?.unwrap_or_default();
         let mut snapshot = Snapshot::new(machine);
         snapshot.fill(&mut document);

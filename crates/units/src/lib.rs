@@ -14,6 +14,7 @@
 mod bytes;
 mod counter;
 mod escape;
+pub mod json;
 mod nanos;
 mod order;
 mod quantity;

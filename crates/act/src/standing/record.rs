@@ -145,7 +145,7 @@ impl StandingChange {
             if text.iter().all(|byte| *byte == 0) {
                 continue;
             }
-            let record = serde_json::from_slice(text).map_err(|_| index + 1)?;
+            let record = ramline_units::json::parse_bytes(text).map_err(|_| index + 1)?;
             match (&mut change, record) {
                 (None, Record::Planned(head)) if head.format <= FORMAT => change = Some(StandingChange::planned(head)),
                 (Some(change), record) => change.take(record),

@@ -41,8 +41,11 @@ pub struct Applied {
 /// The state of each step of a change, in order; what cannot be looked at is `Other` with the reason.
 #[must_use]
 pub fn states(root: &Root, change: &StandingChange) -> Vec<StepState> {
-    let state = |held: &HeldStep| probe(root, &held.step).unwrap_or_else(|error| StepState::Other(error.to_string()));
-    change.head.steps.iter().map(state).collect()
+    change.head.steps.iter().map(|held| state(root, held)).collect()
+}
+
+fn state(root: &Root, held: &HeldStep) -> StepState {
+    probe(root, &held.step).unwrap_or_else(|error| StepState::Other(error.to_string()))
 }
 
 /// What applies and undoes, under the run lock: one at a time.
@@ -142,10 +145,10 @@ impl<'a> Transaction<'a> {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Vec<String>> {
         if !leave_changed {
-            let states = states(self.root, change);
-            let ours = change.head.steps.iter().zip(states).filter(|(held, _)| !held.was_so && held.step.lasts());
+            // Those alone are looked at: asking for a unit starts a program, which takes long where a knob of the change does harm.
+            let ours = change.head.steps.iter().filter(|held| !held.was_so && held.step.lasts());
             let objects: Vec<String> = ours
-                .filter_map(|(held, state)| match state {
+                .filter_map(|held| match state(self.root, held) {
                     StepState::Other(now) => Some(format!("{} is {now}", held.step.object())),
                     _ => None,
                 })

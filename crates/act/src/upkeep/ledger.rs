@@ -42,7 +42,7 @@ impl Ledger {
             Err(error) if error.is_absent() => return Ok(Ledger::default()),
             Err(error) => return Err(error.into()),
         };
-        serde_json::from_str(&text).map_err(|_| {
+        ramline_units::json::parse(&text).map_err(|_| {
             let begin: String = text.chars().take(60).collect();
             KernelError::malformed("read the budget of writeback in", &path, &begin)
                 .hint(format!("rm {}", path.display()))

@@ -6,7 +6,6 @@ use ramline_advice::Weight;
 use ramline_kernel::output::Output;
 use ramline_view::screen::Compared;
 use ramline_view::{CheckupComparison, SCHEMA_VERSION};
-use serde_json::Value;
 
 use crate::prelude::*;
 use stages::Stages;
@@ -96,7 +95,7 @@ impl Checkup {
 fn read(path: &Path) -> Result<Compared> {
     let read = input::read_named_text("read the old report", path, input::DOCUMENT);
     let text = read.map_err(|error| error.or_hint("ramline checkup --json old-report.json"))?;
-    let parsed = serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).map_err(|e| e.to_string());
+    let parsed = ramline_units::json::parse(&text).map_err(|e| e.to_string());
     let known = |report: Compared| match report.schema_version {
         // Every field has a default, so another document would be a report in which nothing was found.
         _ if report.ramline.is_empty() => Err("it is another document".to_owned()),

@@ -65,7 +65,7 @@ impl Generate {
                     Failure::usage(text)
                 };
                 let document = schema::document(name).ok_or_else(unknown)?;
-                output::json_text(&(serde_json::to_string_pretty(&document)? + "\n"))?;
+                output::json_text(&(ramline_units::json::pretty(&document)? + "\n"))?;
             }
         }
         Ok(exit::DONE)

@@ -40,7 +40,7 @@ pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, tree: Tree) -> Resul
         }
         write_new(&full, text.as_bytes()).map_err(failed)?;
     }
-    let text = serde_json::to_string_pretty(&Meta::from_snapshot(snapshot, denied)).map_err(|e| failed(e.into()))?;
+    let text = ramline_units::json::pretty(&Meta::from_snapshot(snapshot, denied)).map_err(|e| failed(e.into()))?;
     write_new(&staged.join("meta.json"), (text + "\n").as_bytes()).map_err(failed)?;
     tree.place().map_err(|error| error.or_hint(TRY))
 }

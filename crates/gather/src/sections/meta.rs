@@ -52,7 +52,7 @@ impl Meta {
         };
         // By way of a value, as sections of a snapshot: one reader for both.
         let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
-        let meta = value.and_then(|value: Value| serde_json::from_value(value).map_err(|e| e.to_string()));
+        let meta = value.and_then(|value: Value| ramline_units::json::read(value).map_err(|e| e.to_string()));
         meta.unwrap_or_else(|why| {
             let reason = format!("{why}; page size, file system sizes and what was denied are not known");
             let unseen = Some(Unseen { garbage: true, ..Unseen::new("/meta.json", reason) });

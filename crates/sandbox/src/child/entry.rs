@@ -53,7 +53,7 @@ fn work(kinds: &[ChildKind], args: &[String]) -> Result<()> {
     };
     let unknown = || LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug()));
     let (_, work) = kinds.iter().find(|(name, _)| name == kind).ok_or_else(unknown)?;
-    let Assignment { supervisor, task } = serde_json::from_str(assignment).map_err(unreadable)?;
+    let Assignment { supervisor, task } = ramline_units::json::parse(assignment).map_err(unreadable)?;
     process::die_with_parent(supervisor)?;
     // When its group is out of memory it is this process, or the command it becomes, that must go. Raising needs no privilege;
     // where it is forbidden all the same, the kernel still prefers the largest, which this is.
@@ -70,7 +70,7 @@ fn unreadable(error: serde_json::Error) -> LabError {
 /// # Errors
 /// It is that of another kind.
 pub fn task<T: DeserializeOwned>(task: Value) -> Result<T> {
-    serde_json::from_value(task).map_err(unreadable)
+    ramline_units::json::read(task).map_err(unreadable)
 }
 
 /// Reports, and goes on.

@@ -51,7 +51,7 @@ pub fn pass_on<T: Send + 'static>(
 /// A line of JSON; `None` for anything else.
 #[must_use]
 pub fn parse<T: DeserializeOwned>(text: &str) -> Option<T> {
-    (text.len() <= LONGEST).then(|| serde_json::from_str(text).ok()).flatten()
+    (text.len() <= LONGEST).then(|| ramline_units::json::parse(text).ok()).flatten()
 }
 
 /// Writes a line of JSON.

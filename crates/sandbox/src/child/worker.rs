@@ -92,7 +92,7 @@ impl Worker {
 pub fn main(_task: Value) -> Result<()> {
     let mut executor = Executor::default();
     while let Some(line) = lines::next(&mut std::io::stdin().lock(), LONGEST) {
-        let request = serde_json::from_str(&line)
+        let request = ramline_units::json::parse(&line)
             .map_err(|error| LabError::Workload(format!("the request is not readable: {error}")));
         let response = request.and_then(|request| executor.execute(&request));
         super::report(&response.map_err(|error| lines::short(&error)))?;

@@ -107,7 +107,7 @@ fn serve(host: &mut File) -> Result<()> {
     say(host, &Message::Hello(observe::machine(&root)))?;
     let reader = host.try_clone().map_err(|error| LabError::Workload(error.to_string()))?;
     let line = lines::next(&mut BufReader::new(reader), LONGEST).unwrap_or_default();
-    let orders: Orders = serde_json::from_str(&line).map_err(|error| LabError::Workload(error.to_string()))?;
+    let orders: Orders = ramline_units::json::parse(&line).map_err(|error| LabError::Workload(error.to_string()))?;
     guest::stay_resident()?;
     let (mut verified, disks) = set_up(&root, &orders)?;
     if orders.work.is_some() {
@@ -227,7 +227,7 @@ fn run(root: &Root, work: &GuestWork, disks: &Disks, host: &mut File) -> Result<
             }
         };
         // What of it a sample shows.
-        last = serde_json::from_value(report.clone()).unwrap_or_default();
+        last = ramline_units::json::read(report.clone()).unwrap_or_default();
         if waits && last.phase == Phase::Done {
             // While its memory is still there.
             say(host, &Message::After(counters(root, disks)))?;

@@ -51,7 +51,7 @@ pub fn numbers() -> &'static [(&'static Document, Vec<Leaf>)] {
 
 /// A view-model always has a JSON form; `null` would only mean "no value to show".
 fn value(model: impl Serialize) -> Value {
-    serde_json::to_value(model).unwrap_or(Value::Null)
+    ramline_units::json::tree(&model).unwrap_or(Value::Null)
 }
 
 macro_rules! documents {

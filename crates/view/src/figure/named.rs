@@ -44,7 +44,7 @@ pub fn all() -> Vec<Named> {
 
 fn line(term: Term) -> Named {
     let (source, large, topic) = ledger(term);
-    let id = serde_json::to_value(term).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+    let id = ramline_units::json::tree(&term).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
     Named {
         labels: vec![term.label().to_owned()],
         path: format!("ledger.lines[{id}].bytes"),

@@ -57,7 +57,7 @@ impl ReadPaths {
 fn of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
     let runs = records.iter().filter(|record| record.arm.name == arm);
     let paths: Vec<CallPath> = runs
-        .filter_map(|record| serde_json::from_value(record.detail.clone()?).ok())
+        .filter_map(|record| ramline_units::json::read(record.detail.clone()?).ok())
         .filter(|path: &CallPath| !path.steps.is_empty())
         .collect();
     let path = CallPath::median(paths)?;

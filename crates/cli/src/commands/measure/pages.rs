@@ -182,7 +182,7 @@ pub fn profile(file: &Path) -> Result<PageProfile> {
     // A document of `--json` holds the profile; a file of `--profile` is one.
     let mut value: serde_json::Value = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
     let inner = value.get_mut("profile").map(serde_json::Value::take).unwrap_or(value);
-    let profile: PageProfile = serde_json::from_value(inner).map_err(|error| refused(error.to_string()))?;
+    let profile: PageProfile = ramline_units::json::read(inner).map_err(|error| refused(error.to_string()))?;
     if profile.format == 0 || profile.format > PROFILE_FORMAT {
         return Err(refused(format!("format {} is not one of 1 to {PROFILE_FORMAT}", profile.format)).into());
     }

@@ -74,22 +74,25 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
     let transaction = Transaction::new(&lock, &root, state::crash_after());
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
-    // Before the watching, which may end with this process; it begins to count when that is over, for an undo needs the lock.
-    let passing = how.revert_after.filter(|_| revert.is_none());
-    let timed = passing.map_or(Ok(()), |after| timer(number, how.guard.saturating_add(after)));
-    let harm = match timed {
-        Err(error) => Some(format!("its timer could not be set: {error:#}")),
-        Ok(()) => guard.watch(&root, how.guard),
-    };
-    if let Some(harm) = harm {
+    let undone = |harm: String| -> Result<()> {
         let (changes, _) = Standing::of(lock.state()).list()?;
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }
-        return Err(
-            Failure::rolled_back(format!("change {number} is undone: {harm}\n  try: ramline tune history")).into()
-        );
-    }
+        Err(Failure::rolled_back(format!("change {number} is undone: {harm}\n  try: ramline tune history")).into())
+    };
+    std::thread::scope(|scope| {
+        // Beside the watching, which may end with this process, and which a program that starts slowly must not put off; it begins to count when that is
+        // over, for an undo needs the lock.
+        let passing = how.revert_after.filter(|_| revert.is_none());
+        let timed = passing.map(|after| scope.spawn(move || timer(number, how.guard.saturating_add(after))));
+        guard.watch(&root, how.guard).map_or(Ok(()), undone)?;
+        match timed.map(std::thread::ScopedJoinHandle::join) {
+            None | Some(Ok(Ok(()))) => Ok(()),
+            Some(Ok(Err(error))) => undone(format!("its timer could not be set: {error:#}")),
+            Some(Err(_)) => undone("its timer could not be set".to_owned()),
+        }
+    })?;
     if let Some(after) = how.revert_after {
         stdio::tell(&format!(
             "Change {number} is undone in {} s{} unless it is kept: ramline tune keep {number}",

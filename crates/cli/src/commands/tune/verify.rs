@@ -32,7 +32,7 @@ impl Verify {
         let configured = gather(&root, Wanted { configured: true, ..Wanted::NOTHING }).configured.data().cloned();
         let standing = found.changes.iter().filter(|change| change.stands());
         let changes: Vec<(u64, serde_json::Value)> = standing
-            .map(|change| Ok((change.number, serde_json::to_value(look(change, configured.as_ref()))?)))
+            .map(|change| Ok((change.number, ramline_units::json::tree(&look(change, configured.as_ref()))?)))
             .collect::<Result<_>>()?;
         if !changes.is_empty() {
             let record = BootRecord { boot: process::boot_id(&root)?, time_ms: now_ms(), changes };
@@ -79,7 +79,7 @@ pub fn found(records: &[BootRecord], number: u64, applied_in: &str) -> Vec<BootF
     let since = records.iter().filter(|record| record.boot != applied_in);
     let of = |record: &BootRecord| {
         let (_, value) = record.changes.iter().find(|(change, _)| *change == number)?;
-        let found: BootFound = serde_json::from_value(value.clone()).ok()?;
+        let found: BootFound = ramline_units::json::read(value.clone()).ok()?;
         Some(BootFound { time_ms: record.time_ms, ..found })
     };
     (2..).zip(since.filter_map(of)).map(|(boot, found)| BootFound { boot, ..found }).collect()

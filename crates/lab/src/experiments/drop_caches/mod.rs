@@ -236,7 +236,7 @@ impl DropCaches {
         let pressed = || Verdict::Killed("the kernel, when the limit of the group pressed".to_owned());
         record.verdict = if alive { Verdict::Completed } else { pressed() };
         record.figures = figures(&run);
-        record.detail = serde_json::to_value(&run).ok();
+        record.detail = ramline_units::json::tree(&run).ok();
         Ok(())
     }
 }

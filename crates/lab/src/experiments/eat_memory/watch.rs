@@ -70,7 +70,7 @@ pub fn follow(
     run.eaten = last.eaten;
     observe::note_killed_bystanders(record);
     record.figures = figures(record, &run);
-    record.detail = serde_json::to_value(&run).ok();
+    record.detail = ramline_units::json::tree(&run).ok();
     Ok(())
 }
 

@@ -149,7 +149,7 @@ impl ForkStorm {
         if record.verdict == Verdict::Completed {
             record.figures = figures(task, &last, &looks);
         }
-        record.detail = serde_json::to_value(&last).ok();
+        record.detail = ramline_units::json::tree(&last).ok();
         Ok(looks)
     }
 }

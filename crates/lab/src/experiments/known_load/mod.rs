@@ -165,7 +165,7 @@ impl Series for KnownLoadSeries {
         // By hand inside a guest: nobody outside says what its processor is.
         record.emulated = hardware::is_emulated(bench.root);
         record.workload = asked.workload(arm);
-        record.detail = serde_json::to_value(KnownLoad::of(asked)).ok();
+        record.detail = ramline_units::json::tree(&KnownLoad::of(asked)).ok();
         bench.progress.phase("waiting for a quiet moment");
         record.notes.extend(requirements::settle(bench.root, SETTLE, bench.run)?);
         bench.progress.phase("evicting the files, making the sandbox");

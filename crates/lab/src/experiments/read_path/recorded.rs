@@ -45,7 +45,7 @@ pub fn run(all: All<'_>, call: Call, on: On, record: &mut RunRecord, bench: &mut
     seen.what = format!("{} ({fs_type})", call.words());
     record.verified.insert("tracer".to_owned(), seen.tracer.clone());
     record.figures = figures(took, &seen);
-    record.detail = serde_json::to_value(&seen).ok();
+    record.detail = ramline_units::json::tree(&seen).ok();
     Ok(())
 }
 

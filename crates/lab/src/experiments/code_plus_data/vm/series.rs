@@ -181,13 +181,13 @@ impl Series for VmSeries {
 
 fn work(task: &WorkTask) -> Result<GuestWork> {
     let shared = task.workload.shared;
-    let task = serde_json::to_value(task).map_err(|error| LabError::Workload(error.to_string()))?;
+    let task = ramline_units::json::tree(&task).map_err(|error| LabError::Workload(error.to_string()))?;
     Ok(GuestWork { kind: super::super::NAME.to_owned(), task, shared })
 }
 
 impl GuestLog for WorkLog {
     fn take(&mut self, report: serde_json::Value, record: &mut RunRecord) -> Option<Part> {
-        let report: WorkReport = serde_json::from_value(report).ok()?;
+        let report: WorkReport = ramline_units::json::read(report).ok()?;
         let part = match (report.phase, report.took) {
             (Phase::Fill, Some(_)) => Some(Part::Rounds),
             (Phase::Done, _) => Some(Part::Ending),
