@@ -52,23 +52,23 @@ class DuckDb:
         # A path is text of the machine, and no pattern.
         self.connection.execute(f"CREATE VIEW host_day AS SELECT * FROM {read([files(glob.escape(str(store)))], True)}")
 
-    def by_bucket(self):
+    @staticmethod
+    def by_bucket(peaks):
         """The query for the peaks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
-        peaks = Peaks(self.store)
         kept, days = ({bucket: read([glob.escape(str(file)) for file in of], False) for bucket, of in found.items()} for found in (peaks.kept_files(), peaks.missing_files()))
         buckets = sorted(kept.keys() | days.keys())
         for bucket in buckets:
             yield bucket, len(buckets), sql.peaks(kept.get(bucket), days.get(bucket))
 
     def prepare(self, say):
-        for number, (_, of, text) in enumerate(self.by_bucket()):
+        for number, (_, of, text) in enumerate(self.by_bucket(Peaks(self.store))):
             self.connection.execute(f"{f'INSERT INTO {PEAK}' if number else f'CREATE TEMP TABLE {PEAK} AS'} {text}")
             say(f"hosts, part {number + 1} of {of}")
 
-    def keep(self, folder, say):
+    def keep(self, folder, peaks, say):
         """All peaks as files below a folder; how many."""
         hosts = 0
-        for number, (bucket, of, text) in enumerate(self.by_bucket()):
+        for number, (bucket, of, text) in enumerate(self.by_bucket(peaks)):
             file = folder / f"hb={bucket:02}" / "part.parquet"
             file.parent.mkdir()
             hosts += self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(file)} (FORMAT parquet, COMPRESSION zstd)").fetchone()[0]
@@ -108,7 +108,7 @@ class Spark:
         for view, found in (("host_kept", peaks.kept_files()), ("host_new", peaks.missing_files())):
             if found:
                 self.session.read.parquet(*(str(file) for of in found.values() for file in of)).createOrReplaceTempView(view)
-        text = sql.peaks("host_kept" if peaks.at else None, "host_new" if peaks.missing else None)
+        text = sql.peaks("host_kept" if peaks.kept_files() else None, "host_new" if peaks.missing_files() else None)
         self.session.sql(text).createOrReplaceTempView(PEAK)
         self.session.catalog.cacheTable(PEAK)
         self.session.table(PEAK).count()

@@ -5,9 +5,11 @@
     ramline-fleet collect STORE --prometheus URL                        what a server knew of each host at the end of the day, or knows now
     ramline-fleet collect STORE --metrics FILE...                       what node_exporter printed; the host is the name of the file
     ramline-fleet collect STORE --snapshots FILE...                     what `ramline snapshot` wrote, each on its own day
+    ramline-fleet collect STORE --sadf FILE...                          what `sadf -j FILE -- -r ALL -S` printed, each day and host by itself
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
     ramline-fleet query NAME|all STORE                                  rows of one of the report's queries, or of each, comma-separated
+    ramline-fleet rollout STORE [--roles FILE]                          in which order /tmp moves into memory: waves of hosts of every kind, and what a clean one says
     ramline-fleet synth FILE                                            a made-up file of 502 hosts with the points that the study published
     ramline-fleet synth STORE --hosts N [--days N]                      a made-up store of as many hosts like these
 """
@@ -16,6 +18,7 @@ import argparse
 import contextlib
 import datetime
 import json
+import os
 import re
 import shlex
 import sys
@@ -23,7 +26,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import collect, engine, peaks, prometheus, report, schema, snapshot, sql, study
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from . import collect, engine, peaks, prometheus, report, rollout, sadf, schema, snapshot, sql, study
 from .store import ROWS, Ingest
 from .synth import fleet, published
 
@@ -102,32 +108,58 @@ def scraped(args):
     return PARTLY if lot.rejected else 0
 
 
-def from_snapshots(args):
-    """Each file into its own day; the exit status."""
+def as_parquet(file, columns, rows):
+    """Rows of a query, whole or not at all; what is no name is a whole number, also where all are NULL."""
+    types = pa.schema([(name, pa.string() if name in ("host", "variable") else pa.int64()) for name in columns])
+    aside = f"{file}.ramline-new"
+    try:
+        parquet.write_table(pa.Table.from_pylist([dict(zip(columns, row)) for row in rows], schema=types), aside)
+        os.replace(aside, file)
+    finally:
+        Path(aside).unlink(missing_ok=True)
+
+
+def of_snapshot(file, document):
+    return [(document["machine"].get("host") or Path(file).stem, snapshot.day(document), lambda: snapshot.values(document))]
+
+
+def of_sadf(file, document):
+    return [(host, a_day(day), lambda values=values: values) for host, day, values in sadf.rows(document)]
+
+
+def from_documents(store, files, source, read, what, hint):
+    """Each host of each file into its own day; the exit status."""
     by_day, status = {}, 0
-    for order, file in enumerate(args.snapshots, 1):
+    for order, file in enumerate(files, 1):
         try:
-            document = json.loads(Path(file).read_bytes())
-            by_day.setdefault(snapshot.day(document), []).append((order, file, document))
-        except (study.Refused, OSError, ValueError) as why:
-            print(f"  {file}: {why}", file=sys.stderr)
+            for host, day, values in read(file, json.loads(Path(file).read_bytes())):
+                by_day.setdefault(day, []).append((order, file, host, values))
+        except (study.Refused, argparse.ArgumentTypeError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as why:
+            print(f"  {file}: {why if isinstance(why, (study.Refused, OSError)) else what}", file=sys.stderr)
             status = PARTLY
-    for day, files in sorted(by_day.items()):
-        lot = Ingest(args.store, day)
+    if status:
+        print(f"  try: {hint}", file=sys.stderr)
+    for day, found in sorted(by_day.items()):
+        lot = Ingest(store, day)
         there = 0
-        for order, file, document in files:
-            host = document["machine"].get("host") or Path(file).stem
+        for order, file, host, values in found:
             if host in lot.hosts and all(row["host"] != host for row in lot.rows):
                 there += 1
                 continue
             try:
-                lot.add(order, file, schema.row(host, "snapshot", False, snapshot.values(document)))
+                lot.add(order, file, schema.row(host, source, False, values()))
             except (study.Refused, AttributeError, KeyError, TypeError) as why:
-                lot.reject(order, file, str(why) if isinstance(why, study.Refused) else "no snapshot of ramline")
+                lot.reject(order, file, str(why) if isinstance(why, study.Refused) else what)
         print(f"{day}: ", end="", file=sys.stderr)
-        closed(lot, len(files), there)
+        closed(lot, len(found), there)
         status = PARTLY if lot.rejected else status
     return status
+
+
+def documents(args):
+    if args.sadf:
+        return from_documents(args.store, args.sadf, "sysstat", of_sadf, "no output of sadf -j", "sadf -j FILE -- -r ALL -S > HOST.json")
+    return from_documents(args.store, args.snapshots, "snapshot", of_snapshot, "no snapshot of ramline", "ramline snapshot > HOST.json")
 
 
 def closed(lot, hosts, there):
@@ -249,6 +281,33 @@ def whole(least, most):
     return read
 
 
+def bounds(word):
+    """Shares of hosts: 1%,0.1%."""
+    try:
+        found = [float(part.strip().removesuffix("%")) / 100 for part in word.split(",")]
+    except ValueError:
+        found = [0.0]
+    if not all(0 < share < 1 for share in found):
+        raise argparse.ArgumentTypeError(f"{word!r} is no list of shares above 0 and below 100 %; write them as 1%,0.1%")
+    return found
+
+
+def roles_of(file):
+    """The role of each host of a file."""
+    try:
+        lines = Path(file).read_text().splitlines() if file else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"cannot read {file}: {error}\n  try: a line a host, HOST<tab>ROLE") from error
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            host, tab, role = line.partition("\t")
+            if not (tab and host.strip() and role.strip().isprintable() and role.strip()):
+                raise Failure(f"line {number} of {file} has no host and role\n  try: a line a host, HOST<tab>ROLE")
+            found[host.strip()] = role.strip()
+    return found
+
+
 def words_of(word):
     try:
         return shlex.split(word)
@@ -275,6 +334,7 @@ def main(words=None):
     source.add_argument("--ssh", metavar="HOSTS", help="a file with [user@]host[:port] in each line")
     source.add_argument("--prometheus", metavar="URL", help="a server that scrapes node_exporter")
     source.add_argument("--snapshots", metavar="FILE", nargs="+", help="documents of ramline snapshot")
+    source.add_argument("--sadf", metavar="FILE", nargs="+", help="what sadf -j FILE -- -r ALL -S printed of a day of sysstat")
     source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
     one.add_argument("--ssh-command", type=words_of, default=["ssh"], help="with options of your own (default ssh)")
     one.add_argument("--timeout", type=whole(1, 3600), default=20, metavar="SECONDS", help="for each host (default %(default)s)")
@@ -282,8 +342,14 @@ def main(words=None):
     one.add_argument("--day", default=day, type=a_day)
     verbs.add_parser("textfile")
     one = verbs.add_parser("query")
-    one.add_argument("name", choices=(*sql.QUERIES, "all"))
+    one.add_argument("name", choices=(*sql.QUERIES, "rollout", "all"))
     one.add_argument("store")
+    one.add_argument("--parquet", metavar="FILE", help="as Parquet instead, of one query")
+    one.add_argument("--engine", default="duckdb")
+    one = verbs.add_parser("rollout")
+    one.add_argument("store")
+    one.add_argument("--bounds", type=bounds, default=[0.01, 0.001], help="a wave for each: so small a share of hosts can break where it is clean (default 1%%,0.1%%)")
+    one.add_argument("--roles", metavar="FILE", help="HOST<tab>ROLE in each line: each role is in each wave")
     one.add_argument("--engine", default="duckdb")
     one = verbs.add_parser("synth")
     one.add_argument("file")
@@ -301,19 +367,37 @@ def main(words=None):
             say(*ingest(args.store, args.file, args.layout, args.day))
             peaks.renew(args.store, engine.DuckDb, Progress())
         elif args.verb == "collect":
-            status = asked_over_ssh(args) if args.ssh else from_snapshots(args) if args.snapshots else scraped(args)
+            status = asked_over_ssh(args) if args.ssh else documents(args) if args.snapshots or args.sadf else scraped(args)
             peaks.renew(args.store, engine.DuckDb, Progress())
             return status
         elif args.verb == "textfile":
             sys.stdout.write(prometheus.TEXTFILE)
-        elif args.verb == "query":
+        elif args.verb == "rollout":
+            roles = roles_of(args.roles)
             with asked(args.engine, args.store) as told:
+                rows = told.ask("rollout")[1]
+            if roles and not any(row[0] in roles for row in rows):
+                raise Failure(f"{args.roles} names no host of {args.store}\n  try: the names that ramline-fleet query rollout {args.store} has")
+            if roles:
+                print(f"{sum(row[0] in roles for row in rows)} of {len(rows)} hosts have a role in {args.roles}", file=sys.stderr)
+            sys.stdout.write(rollout.text(rollout.plan(rows, args.bounds, roles)))
+        elif args.verb == "query":
+            if args.parquet and args.name == "all":
+                raise Failure("--parquet takes the rows of one query, and all are asked for\n  try: ramline-fleet query models STORE --parquet FILE")
+            with asked(args.engine, args.store) as told:
+                if args.parquet:
+                    as_parquet(args.parquet, *told.ask(args.name))
+                    return 0
                 for name in sql.QUERIES if args.name == "all" else [args.name]:
                     sys.stdout.write((f"# {name}\n" if args.name == "all" else "") + engine.table(*told.ask(name)))
         else:
             print(json.dumps(made(args), indent=1))
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Who read it has seen enough; nothing more is written when this process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Failure as failure:
         print(f"ramline-fleet: {failure}", file=sys.stderr)
         return 2

@@ -1,8 +1,8 @@
 """A row a host of all days so far, kept beside the rows a host and day: a report of a year reads it instead of the year.
 
-host_peak/NAME/ has hb=BUCKET/part.parquet and lots.json, which names the lots that are in it. It is made from the one before and from what has come since,
-written aside and renamed as one; one that a change of queries/host_peak.sql has outdated, or of which a lot is gone, is not used. Nothing is lost without
-it: an engine makes the rest of it, or all, from the rows.
+host_peak/NAME/ has hb=BUCKET/part.parquet and lots.json, which names the lots that are in it, each with its files and bytes. It is made from the one before
+and from what has come since, written aside and renamed as one; one that a change of queries/host_peak.sql has outdated, or of which a lot or a day is gone, is
+not used. Nothing is lost without it: an engine makes the rest of it, or all, from the rows.
 """
 
 import contextlib
@@ -32,15 +32,15 @@ class Peaks:
 
     def __init__(self, store):
         self.rows = Path(store) / ROWS
-        there = {folder.name for folder in self.rows.glob("ingest=*")}
+        there = {folder.name: marks for folder in self.rows.glob("ingest=*") if (marks := marked(folder)) != [0, 0]}
         self.at, known, self.hosts = None, set(), 0
         for file in sorted(Path(store).glob(f"{sql.PEAK}/*/{LOTS}"), reverse=True):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 said = json.loads(file.read_text())
-                if said["version"] == version() and there.issuperset(said["lots"]):
+                if said["version"] == version() and all(there.get(lot) == marks for lot, marks in said["lots"].items()):
                     self.at, known, self.hosts = file.parent, set(said["lots"]), said["hosts"]
                     break
-        self.lots, self.missing = sorted(there), sorted(there - known)
+        self.lots, self.missing = there, sorted(there.keys() - known)
 
     def kept_files(self):
         """By bucket."""
@@ -49,6 +49,12 @@ class Peaks:
     def missing_files(self):
         """By bucket, of the rows that are not in it."""
         return by_bucket(file for lot in self.missing for file in sorted((self.rows / lot).glob("dt=*/hb=*/*.parquet")))
+
+
+def marked(folder):
+    """How many files a lot has, and their bytes: days may be removed from it."""
+    sizes = [file.stat().st_size for file in folder.glob("dt=*/hb=*/*.parquet")]
+    return [len(sizes), sum(sizes)]
 
 
 def by_bucket(files):
@@ -70,7 +76,8 @@ def renew(store, engine, say=lambda text: None):
         aside.mkdir(parents=True)
         try:
             with contextlib.closing(engine(store)) as one:
-                hosts = one.keep(aside, say)
+                # The same look at the store for the files and for the list of what is in them.
+                hosts = one.keep(aside, old, say)
             (aside / LOTS).write_text(json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}))
             for file in [*aside.glob("hb=*/*.parquet"), aside / LOTS]:
                 synced(file)
@@ -81,6 +88,8 @@ def renew(store, engine, say=lambda text: None):
             shutil.rmtree(aside, ignore_errors=True)
         # A report that is being made may read the one before.
         for folder in sorted(kept.iterdir())[:-2]:
+            # Without its list it is none, whatever is left of it.
+            (folder / LOTS).unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
     except Exception as error:  # the rows are in, and an engine has errors of its own kind
         print(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}\n  try: df -h {store}", file=sys.stderr)

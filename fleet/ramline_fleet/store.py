@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from . import schema
+from .study import MOST
 
 HASHED = 16
 ROWS = "host_day"
@@ -42,7 +43,11 @@ class Ingest:
         return {row["host"] for row in rows}, {row["machine"]: row["host"] for row in rows if row["machine"]}
 
     def add(self, number, text, row):
-        """A row; a host of that name is refused."""
+        """A row; a host of that name is refused, and what no reader of rows could take."""
+        if not (isinstance(row["host"], str) and row["host"].strip() and row["host"].isprintable()):
+            return self.reject(number, text, "the host has no name that can be shown")
+        if any(isinstance(value, int) and not 0 <= value <= MOST for value in row.values()):
+            return self.reject(number, text, "a size is more than there can be")
         if row["host"] in self.hosts:
             return self.reject(number, text, f"host {row['host']} is there already for {self.day}")
         self.hosts.add(row["host"])

@@ -246,6 +246,10 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("fleet ingest", &[("ramline fleet ingest store study.tsv --layout old", "lines of the study's file")]),
     ("fleet query", &[("ramline fleet query models store", "rows of one of the report's queries")]),
+    (
+        "fleet rollout",
+        &[("ramline fleet rollout store --bounds 1%", "a first wave that shows fewer than 1 % break, then the rest")],
+    ),
     ("fleet synth", &[("ramline fleet synth study.tsv", "a made-up file of 502 hosts")]),
     ("fleet textfile", &[("ramline fleet textfile", "the script; run it by a timer on each host")]),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),

@@ -35,6 +35,8 @@ enum Verb {
     Ingest(Words),
     /// Rows of one of the report's queries, comma-separated: NAME STORE [--engine ENGINE]
     Query(Words),
+    /// In which order /tmp moves into memory: waves of hosts of every kind: STORE [--bounds 1%,0.1%] [--roles FILE]
+    Rollout(Words),
     /// Make up a file of 502 hosts with the figures that the study published: FILE
     Synth(Words),
 }
@@ -78,6 +80,7 @@ impl Fleet {
             Verb::Textfile(words) => words.run("textfile"),
             Verb::Ingest(words) => words.run("ingest"),
             Verb::Query(words) => words.run("query"),
+            Verb::Rollout(words) => words.run("rollout"),
             Verb::Synth(words) => words.run("synth"),
         }
     }
@@ -107,7 +110,7 @@ impl Report {
             let code = done.status.code().and_then(|code| u8::try_from(code).ok());
             return Ok(code.filter(|code| *code != exit::DONE).unwrap_or(exit::FAILED));
         }
-        let report: FleetReport = serde_json::from_slice(&done.stdout).map_err(|error| {
+        let report: FleetReport = ramline_units::json::parse_bytes(&done.stdout).map_err(|error| {
             let text =
                 format!("{} answers what this ramline cannot read: {error}\n  try: make fleet", program.display());
             Failure::new(exit::FAILED, text)

@@ -1,0 +1,58 @@
+"""What `sadf -j FILE -- -r ALL -S` prints of a day of sysstat: a row a host and day, the moment at which least memory was available.
+
+The day is that of the file, which begins at midnight where the host is; moments are printed in UTC, and part of them belongs to the day before or after there.
+
+sar does not print how much RAM there is: it is the sum of what it splits it into, and unknown where that does not give the percentage beside it (sysstat has
+changed what it calls used; without `ALL` the slab is missing). Of /tmp it knows nothing.
+
+>>> memory = {"memfree": 500, "avail": 700, "memused": 300, "memused-percent": 30.0, "buffers": 50, "cached": 100, "slab": 50, "swpfree": 10, "swpused": 2}
+>>> day = {"nodename": "a", "statistics": [{"timestamp": {"date": "2026-11-26", "time": "00:10:01"}, "memory": memory}], "file-date": "2026-11-25"}
+>>> [(name, date, row["ram_kib"], row["swap_total_kib"]) for name, date, row in rows({"sysstat": {"hosts": [day]}})]
+[('a', '2026-11-25', 1000, 12)]
+>>> total({**memory, "memused": 500, "memused-percent": 50.0}), total({**memory, "memused-percent": 11.0})
+(1000, None)
+"""
+
+from .study import Refused
+
+MEMORY = {"free_kib": "memfree", "buffers_kib": "buffers", "cached_kib": "cached", "available_kib": "avail"}
+
+
+def size(memory, name):
+    value = memory.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise Refused(f"{name} is not a size")
+    return value
+
+
+def total(memory):
+    """RAM: of the sums that a version of sysstat could mean, the one of which the part in use is what it says."""
+    used, percent = size(memory, "memused"), memory.get("memused-percent")
+    parts = [size(memory, name) for name in ("memfree", "buffers", "cached", "slab")]
+    if None in (used, parts[0]) or not isinstance(percent, (int, float)):
+        return None
+    sums = [used + parts[0]] + ([used + sum(parts)] if None not in parts else [])
+    fits = [whole for whole in sums if whole and abs(100 * used / whole - percent) <= 0.0051]
+    return fits[0] if len(set(fits)) == 1 else None
+
+
+def rows(document):
+    """Host, day and values of each host and day of a document."""
+    try:
+        hosts = document["sysstat"]["hosts"]
+        moments = [(host["nodename"], host["file-date"], moment["memory"]) for host in hosts for moment in host["statistics"] if "memory" in moment]
+    except (KeyError, TypeError) as error:
+        raise Refused("no output of sadf -j") from error
+    days = {}
+    for host, day, memory in moments:
+        if size(memory, "memfree") is not None:
+            days.setdefault((host, day), []).append(memory)
+    if not days:
+        raise Refused("it does not say how much memory is free")
+    for (host, day), of in sorted(days.items()):
+        worst = min(of, key=lambda memory: (size(memory, "avail") if size(memory, "avail") is not None else size(memory, "memfree")))
+        out = {"ram_kib": total(worst)} | {column: size(worst, name) for column, name in MEMORY.items()}
+        used, free = size(worst, "swpused"), size(worst, "swpfree")
+        yield host, day, out | {"swap_total_kib": None if None in (used, free) else used + free, "swap_used_kib": used, "swap_free_kib": free}
