@@ -14,8 +14,7 @@ from pathlib import Path
 
 from . import sql
 from .peaks import Peaks
-from .sql import PEAK, query
-from .store import ROWS, files
+from .sql import LACK, PEAK, query
 
 # So much of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
@@ -30,9 +29,9 @@ def quoted(path):
     return f"'{text}'"
 
 
-def read(paths, hive):
-    """Files as DuckDB reads them; with `hive` the names of folders are columns."""
-    return f"read_parquet([{', '.join(map(quoted, paths))}], hive_partitioning = {str(hive).lower()})"
+def read(paths):
+    """Files as DuckDB reads them: a path is text of the machine, and no pattern."""
+    return f"read_parquet([{', '.join(quoted(glob.escape(str(path))) for path in paths)}], hive_partitioning = false)"
 
 
 def plain(row):
@@ -49,29 +48,33 @@ class DuckDb:
         self.store = store
         self.connection = duckdb.connect()
         self.connection.execute(f"SET memory_limit = '{MEMORY}'")
-        # A path is text of the machine, and no pattern.
-        self.connection.execute(f"CREATE VIEW host_day AS SELECT * FROM {read([files(glob.escape(str(store)))], True)}")
 
     @staticmethod
     def by_bucket(peaks):
-        """The query for the peaks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
-        kept, days = ({bucket: read([glob.escape(str(file)) for file in of], False) for bucket, of in found.items()} for found in (peaks.kept_files(), peaks.missing_files()))
+        """The queries for peaks and lacks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
+        found = (peaks.kept_files(PEAK), peaks.kept_files(LACK), peaks.missing_files())
+        kept, lack, days = ({bucket: read(of) for bucket, of in one.items()} for one in found)
         buckets = sorted(kept.keys() | days.keys())
         for bucket in buckets:
-            yield bucket, len(buckets), sql.peaks(kept.get(bucket), days.get(bucket))
+            yield bucket, len(buckets), {PEAK: sql.peaks(kept.get(bucket), days.get(bucket)), LACK: sql.lacks(lack.get(bucket), days.get(bucket))}
 
     def prepare(self, say):
-        for number, (_, of, text) in enumerate(self.by_bucket(Peaks(self.store))):
-            self.connection.execute(f"{f'INSERT INTO {PEAK}' if number else f'CREATE TEMP TABLE {PEAK} AS'} {text}")
+        for number, (_, of, texts) in enumerate(self.by_bucket(Peaks(self.store))):
+            for name, text in texts.items():
+                self.connection.execute(f"{f'INSERT INTO {name}' if number else f'CREATE TEMP TABLE {name} AS'} {text}")
             say(f"hosts, part {number + 1} of {of}")
 
     def keep(self, folder, peaks, say):
         """All peaks as files below a folder; how many."""
         hosts = 0
-        for number, (bucket, of, text) in enumerate(self.by_bucket(peaks)):
-            file = folder / f"hb={bucket:02}" / "part.parquet"
-            file.parent.mkdir()
-            hosts += self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(file)} (FORMAT parquet, COMPRESSION zstd)").fetchone()[0]
+        for number, (bucket, of, texts) in enumerate(self.by_bucket(peaks)):
+            at = folder / f"hb={bucket:02}"
+            at.mkdir()
+            copied = {}
+            for name, text in texts.items():
+                done = self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(at / f'{name}.parquet')} (FORMAT parquet, COMPRESSION zstd)")
+                copied[name] = done.fetchone()[0]
+            hosts += copied[PEAK]
             say(f"summary of hosts, part {number + 1} of {of}")
         return hosts
 
@@ -100,16 +103,16 @@ class Spark:
         self.session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
         self.session.sparkContext.setLogLevel("ERROR")
         self.store = Path(store).resolve()
-        self.session.read.parquet(str(self.store / ROWS)).createOrReplaceTempView("host_day")
 
     def prepare(self, say):
         """Made once, and kept by the workers."""
         peaks = Peaks(self.store)
-        for view, found in (("host_kept", peaks.kept_files()), ("host_new", peaks.missing_files())):
+        for view, found in (("host_kept", peaks.kept_files(PEAK)), ("lack_kept", peaks.kept_files(LACK)), ("host_new", peaks.missing_files())):
             if found:
                 self.session.read.parquet(*(str(file) for of in found.values() for file in of)).createOrReplaceTempView(view)
-        text = sql.peaks("host_kept" if peaks.kept_files() else None, "host_new" if peaks.missing_files() else None)
-        self.session.sql(text).createOrReplaceTempView(PEAK)
+        new = "host_new" if peaks.missing_files() else None
+        self.session.sql(sql.lacks("lack_kept" if peaks.kept_files(LACK) else None, new)).createOrReplaceTempView(LACK)
+        self.session.sql(sql.peaks("host_kept" if peaks.kept_files(PEAK) else None, new)).createOrReplaceTempView(PEAK)
         self.session.catalog.cacheTable(PEAK)
         self.session.table(PEAK).count()
         say("hosts")

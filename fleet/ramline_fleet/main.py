@@ -9,6 +9,7 @@
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
     ramline-fleet query NAME|all STORE                                  rows of one of the report's queries, or of each, comma-separated
+    ramline-fleet summarize STORE                                       makes anew what is kept of each host, as an ingest of many rows does by itself
     ramline-fleet rollout STORE [--roles FILE]                          in which order /tmp moves into memory: waves of hosts of every kind, and what a clean one says
     ramline-fleet synth FILE                                            a made-up file of 502 hosts with the points that the study published
     ramline-fleet synth STORE --hosts N [--days N]                      a made-up store of as many hosts like these
@@ -212,11 +213,15 @@ class Told:
         return found
 
 
+def refuse_unless_store(store):
+    if not any((Path(store) / ROWS).glob("ingest=*/dt=*/hb=*/*.parquet")):
+        raise Failure(f"{store} is no store with hosts in it: it has no rows in {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
+
+
 @contextlib.contextmanager
 def asked(word, store):
     """An engine on a store."""
-    if not (Path(store) / ROWS).is_dir():
-        raise Failure(f"{store} is no store: it has no {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
+    refuse_unless_store(store)
     try:
         one = engine.of(word, store)
     except engine.Missing as why:
@@ -346,6 +351,8 @@ def main(words=None):
     one.add_argument("store")
     one.add_argument("--parquet", metavar="FILE", help="as Parquet instead, of one query")
     one.add_argument("--engine", default="duckdb")
+    one = verbs.add_parser("summarize")
+    one.add_argument("store")
     one = verbs.add_parser("rollout")
     one.add_argument("store")
     one.add_argument("--bounds", type=bounds, default=[0.01, 0.001], help="a wave for each: so small a share of hosts can break where it is clean (default 1%%,0.1%%)")
@@ -372,6 +379,9 @@ def main(words=None):
             return status
         elif args.verb == "textfile":
             sys.stdout.write(prometheus.TEXTFILE)
+        elif args.verb == "summarize":
+            refuse_unless_store(args.store)
+            peaks.renew(args.store, engine.DuckDb, Progress(), 1)
         elif args.verb == "rollout":
             roles = roles_of(args.roles)
             with asked(args.engine, args.store) as told:

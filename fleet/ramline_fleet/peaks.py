@@ -1,6 +1,6 @@
 """A row a host of all days so far, kept beside the rows a host and day: a report of a year reads it instead of the year.
 
-host_peak/NAME/ has hb=BUCKET/part.parquet and lots.json, which names the lots that are in it, each with its files and bytes. It is made from the one before
+host_peak/NAME/ has hb=BUCKET/host_peak.parquet, host_lack.parquet beside it (days on which there was too little) and lots.json, which names the lots that are in it, each with its files and bytes. It is made from the one before
 and from what has come since, written aside and renamed as one; one that a change of queries/host_peak.sql has outdated, or of which a lot or a day is gone, is
 not used. Nothing is lost without it: an engine makes the rest of it, or all, from the rows.
 """
@@ -24,7 +24,7 @@ WORTH = 100_000
 
 def version():
     """Of the texts that say what a peak is."""
-    return hashlib.sha256((sql.query(sql.PEAK) + sql.query(sql.MERGE)).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(map(sql.query, (sql.PEAK, sql.MERGE, sql.LACK))).encode()).hexdigest()[:16]
 
 
 class Peaks:
@@ -42,9 +42,9 @@ class Peaks:
                     break
         self.lots, self.missing = there, sorted(there.keys() - known)
 
-    def kept_files(self):
-        """By bucket."""
-        return by_bucket(sorted(self.at.glob("hb=*/*.parquet")) if self.at else [])
+    def kept_files(self, name):
+        """By bucket, those of `host_peak` or of `host_lack`."""
+        return by_bucket(sorted(self.at.glob(f"hb=*/{name}.parquet")) if self.at else [])
 
     def missing_files(self):
         """By bucket, of the rows that are not in it."""
@@ -64,12 +64,12 @@ def by_bucket(files):
     return out
 
 
-def renew(store, engine, say=lambda text: None):
-    """Keeps a new one where it saves more work than it is; `engine` makes one that writes it."""
+def renew(store, engine, say=lambda text: None, worth=WORTH):
+    """Keeps a new one where it saves more work than it is, for at least so many rows; `engine` makes one that writes it."""
     try:
         old = Peaks(store)
         rows = sum(parquet.read_metadata(file).num_rows for files in old.missing_files().values() for file in files)
-        if rows < max(WORTH, old.hosts):
+        if rows < (max(worth, old.hosts) if worth > 1 else 1):
             return
         name = fresh_name()
         aside, kept = Path(store) / "aside" / name, Path(store) / sql.PEAK

@@ -4,12 +4,20 @@ from importlib import resources
 
 # What the others ask, made first: a row a host.
 PEAK, MERGE = "host_peak", "host_merge"
+# And the days that only one of them asks for.
+LACK = "host_lack"
 QUERIES = ("hosts", "histogram", "shares", "models", "upgrade", "rule", "breaks")
 
 
 def query(name):
     """The text of queries/NAME.sql."""
     return resources.files(__package__).joinpath(f"queries/{name}.sql").read_text()
+
+
+def lacks(kept, days):
+    """As `peaks`, of days on which there was too little."""
+    texts = [f"SELECT * FROM {kept}"] if kept else []
+    return " UNION ALL ".join(texts + ([query(LACK).replace("FROM host_day", f"FROM {days}")] if days else []))
 
 
 def peaks(kept, days):

@@ -100,7 +100,3 @@ def synced(path):
     finally:
         os.close(descriptor)
 
-
-def files(store):
-    """What an engine reads."""
-    return str(Path(store) / ROWS / "ingest=*" / "dt=*" / "hb=*" / "*.parquet")

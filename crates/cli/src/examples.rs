@@ -250,6 +250,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         "fleet rollout",
         &[("ramline fleet rollout store --bounds 1%", "a first wave that shows fewer than 1 % break, then the rest")],
     ),
+    ("fleet summarize", &[("ramline fleet summarize store", "after days were removed from it")]),
     ("fleet synth", &[("ramline fleet synth study.tsv", "a made-up file of 502 hosts")]),
     ("fleet textfile", &[("ramline fleet textfile", "the script; run it by a timer on each host")]),
     ("tune status", &[("ramline tune status --all", "each step, as it is now")]),

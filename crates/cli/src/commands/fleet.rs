@@ -35,6 +35,8 @@ enum Verb {
     Ingest(Words),
     /// Rows of one of the report's queries, comma-separated: NAME STORE [--engine ENGINE]
     Query(Words),
+    /// Make anew what a store keeps of each host, as an ingest of many rows does by itself: STORE
+    Summarize(Words),
     /// In which order /tmp moves into memory: waves of hosts of every kind: STORE [--bounds 1%,0.1%] [--roles FILE]
     Rollout(Words),
     /// Make up a file of 502 hosts with the figures that the study published: FILE
@@ -80,6 +82,7 @@ impl Fleet {
             Verb::Textfile(words) => words.run("textfile"),
             Verb::Ingest(words) => words.run("ingest"),
             Verb::Query(words) => words.run("query"),
+            Verb::Summarize(words) => words.run("summarize"),
             Verb::Rollout(words) => words.run("rollout"),
             Verb::Synth(words) => words.run("synth"),
         }
