@@ -21,7 +21,6 @@ import datetime
 import json
 import os
 import re
-import shlex
 import sys
 import tempfile
 import time
@@ -33,6 +32,7 @@ import pyarrow.parquet as parquet
 from . import collect, engine, peaks, prometheus, report, rollout, sadf, schema, snapshot, sql, study
 from .store import ROWS, Ingest
 from .synth import fleet, published
+from .words import a_day, bounds, whole, words_of
 
 
 # As ramline has it: done but for a part.
@@ -269,34 +269,6 @@ def made(args):
         return {**found, "lines": {"read": read, "taken": taken, "refused": len(lot.rejected)}}
 
 
-def a_day(word):
-    try:
-        return datetime.date.fromisoformat(word).isoformat()
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is no day; write it as 2026-11-25") from None
-
-
-def whole(least, most):
-    """A whole number from `least` to `most`."""
-    def read(word):
-        if not (word.isascii() and word.isdigit() and least <= int(word) <= most):
-            raise argparse.ArgumentTypeError(f"{word!r} is no whole number from {least} to {most}")
-        return int(word)
-
-    return read
-
-
-def bounds(word):
-    """Shares of hosts: 1%,0.1%."""
-    try:
-        found = [float(part.strip().removesuffix("%")) / 100 for part in word.split(",")]
-    except ValueError:
-        found = [0.0]
-    if not all(0 < share < 1 for share in found):
-        raise argparse.ArgumentTypeError(f"{word!r} is no list of shares above 0 and below 100 %; write them as 1%,0.1%")
-    return found
-
-
 def roles_of(file):
     """The role of each host of a file."""
     try:
@@ -311,13 +283,6 @@ def roles_of(file):
                 raise Failure(f"line {number} of {file} has no host and role\n  try: a line a host, HOST<tab>ROLE")
             found[host.strip()] = role.strip()
     return found
-
-
-def words_of(word):
-    try:
-        return shlex.split(word)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{word!r}: {error}") from None
 
 
 def main(words=None):
@@ -381,7 +346,12 @@ def main(words=None):
             sys.stdout.write(prometheus.TEXTFILE)
         elif args.verb == "summarize":
             refuse_unless_store(args.store)
-            peaks.renew(args.store, engine.DuckDb, Progress(), 1)
+            try:
+                peaks.make(args.store, peaks.Peaks(args.store), engine.DuckDb, Progress())
+            except OSError:
+                raise
+            except Exception as error:  # an engine has errors of its own kind
+                raise engine_failed("duckdb", args.store, error) from error
         elif args.verb == "rollout":
             roles = roles_of(args.roles)
             with asked(args.engine, args.store) as told:

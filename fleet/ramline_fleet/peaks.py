@@ -64,32 +64,36 @@ def by_bucket(files):
     return out
 
 
-def renew(store, engine, say=lambda text: None, worth=WORTH):
-    """Keeps a new one where it saves more work than it is, for at least so many rows; `engine` makes one that writes it."""
+def renew(store, engine, say=lambda text: None):
+    """Keeps a new one where it saves more work than it is; rows that were taken stay taken where that fails."""
     try:
         old = Peaks(store)
         rows = sum(parquet.read_metadata(file).num_rows for files in old.missing_files().values() for file in files)
-        if rows < (max(worth, old.hosts) if worth > 1 else 1):
-            return
-        name = fresh_name()
-        aside, kept = Path(store) / "aside" / name, Path(store) / sql.PEAK
-        aside.mkdir(parents=True)
-        try:
-            with contextlib.closing(engine(store)) as one:
-                # The same look at the store for the files and for the list of what is in them.
-                hosts = one.keep(aside, old, say)
-            (aside / LOTS).write_text(json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}))
-            for file in [*aside.glob("hb=*/*.parquet"), aside / LOTS]:
-                synced(file)
-            kept.mkdir(exist_ok=True)
-            aside.rename(kept / name)
-            synced(kept)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-        # A report that is being made may read the one before.
-        for folder in sorted(kept.iterdir())[:-2]:
-            # Without its list it is none, whatever is left of it.
-            (folder / LOTS).unlink(missing_ok=True)
-            shutil.rmtree(folder, ignore_errors=True)
-    except Exception as error:  # the rows are in, and an engine has errors of its own kind
-        print(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}\n  try: df -h {store}", file=sys.stderr)
+        if rows >= max(WORTH, old.hosts):
+            make(store, old, engine, say)
+    except Exception as error:  # an engine has errors of its own kind
+        print(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}\n  try: ramline-fleet summarize {store}", file=sys.stderr)
+
+
+def make(store, old, engine, say):
+    """Keeps a new one of all lots there are; `engine` makes one that writes it."""
+    name = fresh_name()
+    aside, kept = Path(store) / "aside" / name, Path(store) / sql.PEAK
+    aside.mkdir(parents=True)
+    try:
+        with contextlib.closing(engine(store)) as one:
+            # The same look at the store for the files and for the list of what is in them.
+            hosts = one.keep(aside, old, say)
+        (aside / LOTS).write_text(json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}))
+        for file in [*aside.glob("hb=*/*.parquet"), aside / LOTS]:
+            synced(file)
+        kept.mkdir(exist_ok=True)
+        aside.rename(kept / name)
+        synced(kept)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    # A report that is being made may read the one before.
+    for folder in sorted(kept.iterdir())[:-2]:
+        # Without its list it is none, whatever is left of it.
+        (folder / LOTS).unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)

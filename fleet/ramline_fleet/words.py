@@ -1,0 +1,40 @@
+"""Words of the command line as values, or why they are none."""
+
+import argparse
+import datetime
+import shlex
+
+
+def a_day(word):
+    try:
+        return datetime.date.fromisoformat(word).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is no day; write it as 2026-11-25") from None
+
+
+def whole(least, most):
+    """A whole number from `least` to `most`."""
+    def read(word):
+        if not (word.isascii() and word.isdigit() and least <= int(word) <= most):
+            raise argparse.ArgumentTypeError(f"{word!r} is no whole number from {least} to {most}")
+        return int(word)
+
+    return read
+
+
+def bounds(word):
+    """Shares of hosts: 1%,0.1%."""
+    try:
+        found = [float(part.strip().removesuffix("%")) / 100 for part in word.split(",")]
+    except ValueError:
+        found = [0.0]
+    if not all(0 < share < 1 for share in found):
+        raise argparse.ArgumentTypeError(f"{word!r} is no list of shares above 0 and below 100 %; write them as 1%,0.1%")
+    return found
+
+
+def words_of(word):
+    try:
+        return shlex.split(word)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{word!r}: {error}") from None
