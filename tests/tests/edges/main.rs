@@ -75,6 +75,29 @@ fn crates_depend_only_on_those_before_them() {
     }
 }
 
+/// The fuzz targets have a lock file of their own; a dependency that only a crate's manifest gained is missing there.
+#[test]
+fn the_lock_of_the_fuzz_targets_knows_what_the_crates_need() {
+    let lock = fs::read_to_string(project().join("fuzz/Cargo.lock")).unwrap();
+    for package in lock.split("[[package]]").filter(|text| text.contains("name = \"ramline-")) {
+        let name = package.split('"').nth(1).unwrap_or_default();
+        let Ok(manifest) =
+            fs::read_to_string(project().join("crates").join(&name["ramline-".len()..]).join("Cargo.toml"))
+        else {
+            continue;
+        };
+        let needs = manifest.split("[dependencies]").nth(1).unwrap_or_default().split("\n[").next().unwrap_or_default();
+        for need in needs.lines().filter_map(|line| line.split([' ', '.', '=']).next()).filter(|need| !need.is_empty())
+        {
+            let known = package.contains(&format!(" \"{need}\",")) || package.contains(&format!(" \"{need} "));
+            assert!(
+                known || need.starts_with('#'),
+                "fuzz/Cargo.lock: {name} needs {need}; try: cargo metadata --offline --manifest-path fuzz/Cargo.toml >/dev/null"
+            );
+        }
+    }
+}
+
 #[test]
 fn pure_crates_touch_no_files_clock_environment_or_threads() {
     for name in PURE {
