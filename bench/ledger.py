@@ -2,9 +2,13 @@
 
 A cell is a setting of a series. A figure counts where the kernel had at least 50 of it in a round; below, an error in percent says nothing. Its error is that of the middle
 predicted against the middle measured; it is held where that lies in the interval predicted. Beside the simulator stand a list of pages that are touched longest ago, two
-lists, and "nothing changes": what was measured with swap:60 on the same kernel, taken for every other setting. Of guests no time is looked at.
+lists, and "nothing changes": what was measured with swap:60 on the same kernel, taken for every other setting. Of guests no time is looked at. A time counts where it is under
+three times the fastest of its series; that of the setting which gave the pace of the disk counts for nothing. Two settings have a rank where their runs tell them apart: the 95 %
+bootstrap interval of the ratio of their medians does not hold 1.
 """
 
+import random
+import re
 import statistics
 
 from causes import CAUSES
@@ -13,6 +17,9 @@ from cells import GUEST_SERIES, SERIES
 FIGURES = {"major": "major faults", "swap_in": "swap-ins", "refault_file": "file pages back"}
 RIVALS = {"one_list": "one list", "two_lists": "two lists", "unchanged": "nothing changes"}
 LEAST = 50
+SLOWDOWN = 3
+RESAMPLES = 2000
+PACE = re.compile(r"by (?:what )?a round of (.+?)(?: took;|, whose)")
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
 
 
@@ -53,9 +60,11 @@ def cells(series):
     for entry in series:
         seen, settings = seen_of(entry), entry["predicted"]["settings"]
         base = next((setting for setting in settings if setting["name"].startswith("swap:60")), settings[0] if settings else None)
+        pace = next((found[1] for found in map(PACE.search, entry["predicted"]["notes"]) if found), None)
         for setting in settings:
             name, simpler = setting["name"], setting.get("simpler") or {}
-            yield {"series": entry["name"], "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
+            seconds = [run["seconds"] / run["rounds"] for run in entry["runs"] if run["setting"] == name and run["rounds"] > 0]
+            yield {"series": entry["name"], "seconds": seconds, "paced": name == pace, "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
                    "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
                    "unchanged": {figure: ((base["measured"] or {}).get(figure) or {}).get("median") for figure in FIGURES} if setting is not base else None}
 
@@ -91,15 +100,34 @@ def ninetieth(values):
     return sorted(values)[min(len(values) - 1, int(len(values) * 0.9))]
 
 
-def tau(cells_of):
-    """Kendall's rank correlation of the times of rounds, over settings that came to an end; None of fewer than three, and in a guest."""
-    both = [(cell["predicted"]["round"]["median"], cell["measured"]["round"]["median"]) for cell in cells_of
-            if not cell["guest"] and cell["predicted"] and cell["measured"] and cell["predicted"].get("round") and cell["measured"].get("round")]
-    if len(both) < 3:
-        return None
-    pairs = [(a, b) for at, a in enumerate(both) for b in both[at + 1:]]
-    sign = lambda x: (x > 0) - (x < 0)
-    return sum(sign(a[0] - b[0]) * sign(a[1] - b[1]) for a, b in pairs) / len(pairs)
+def times(cells_of):
+    """Seconds of a round, predicted and in each run, of settings whose time is a prediction and not the one that the disk's pace was found by; none in a guest."""
+    known = [cell for cell in cells_of if not cell["guest"] and not cell["paced"] and cell["seconds"] and cell["predicted"] and cell["predicted"].get("round")]
+    return [(cell["predicted"]["round"]["median"], cell["seconds"]) for cell in known]
+
+
+def time_errors(cells_of, all_of):
+    """Errors of a round's time, where it is under `SLOWDOWN` times that of the fastest setting measured."""
+    fastest = min((statistics.median(cell["seconds"]) for cell in all_of if cell["seconds"]), default=0)
+    both = [(said, statistics.median(seconds)) for said, seconds in times(cells_of)]
+    return [said / middle - 1 for said, middle in both if middle < SLOWDOWN * fastest]
+
+
+def apart(one, other):
+    """Whether runs tell two settings apart."""
+    draw = random.Random(1)
+    middle = lambda seconds: statistics.median(draw.choices(seconds, k=len(seconds)))
+    ratios = sorted(middle(one) / middle(other) for _ in range(RESAMPLES))
+    return ratios[int(0.975 * RESAMPLES)] < 1 or ratios[int(0.025 * RESAMPLES)] > 1
+
+
+def ranked(cells_of):
+    """Each pair of settings of a series: whether they are told apart, and 1 where their order is as predicted, else -1."""
+    both = times(cells_of)
+    for at, (said, seconds) in enumerate(both):
+        for other, others in both[at + 1:]:
+            agrees = (said < other) == (statistics.median(seconds) < statistics.median(others))
+            yield apart(seconds, others), 1 if agrees else -1
 
 
 def lines_of(counted):
@@ -130,9 +158,17 @@ def summary(series):
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
     out = [f"{len(counted)} cells count; {right} end as predicted"]
     out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
-    taus = [value for value in (tau([c for c in counted if c["series"] == name]) for name in dict.fromkeys(c["series"] for c in counted)) if value is not None]
-    if taus:
-        out.append(f"ranking of settings by time: Kendall's tau {statistics.median(taus):.2f} in the middle, {min(taus):.2f} at least, of {len(taus)} series")
+    names = dict.fromkeys(cell["series"] for cell in counted if not cell["guest"])
+    everything = list(cells(series))
+    of = lambda which, name: [cell for cell in which if cell["series"] == name and not cell["guest"]]
+    errors = [abs(value) for name in names for value in time_errors(of(counted, name), of(everything, name))]
+    if errors:
+        out.append(f"time of a round: {len(errors)} cells with under {SLOWDOWN} times the fastest's, median error {statistics.median(errors):.1%}, 90th of 100 {ninetieth(errors):.1%}")
+    pairs = [pair for name in names for pair in ranked(of(counted, name))]
+    clear = [sign for is_clear, sign in pairs if is_clear]
+    if clear:
+        out.append(f"ranking of settings by time: Kendall's tau {statistics.mean(clear):.2f} over the {len(clear)} pairs that the runs tell apart, "
+                   f"{statistics.mean(sign for _, sign in pairs):.2f} over all {len(pairs)}, of {len(names)} series")
     missing = left_out(series)
     if missing:
         out.append(f"not predicted: {sum(map(len, missing.values()))} cells that were measured ({'; '.join(f'{place}: {len(all_of)}' for place, all_of in missing.items())})")

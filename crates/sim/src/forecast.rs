@@ -322,7 +322,7 @@ pub struct Foretold {
     pub measured: Option<Figures>,
     /// Runs of the lab.
     pub runs: u32,
-    /// What models of one list and of two say instead.
+    /// What models of one list and of two say instead; only beside what was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simpler: Option<Simpler>,
 }

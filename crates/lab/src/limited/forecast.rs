@@ -53,6 +53,9 @@ struct Basis<'a> {
     slower: Option<f64>,
 }
 
+/// What simpler models say, which takes longer than the forecast: asked only where something was measured that both can be held against.
+type Rivals = fn(&Compact, &Setting) -> Simpler;
+
 impl Question<'_> {
     /// The same load in other amounts of RAM as well; each setting's name then says in which.
     #[must_use]
@@ -105,7 +108,7 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), progress)
+    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), None, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only the time of one setting is used: it says
@@ -136,7 +139,8 @@ pub fn against(
         None => None,
     };
     let name = reference.map_or("", |((arm, _), _)| arm.name.as_str());
-    let mut out = foretold(question, &[kernel], &touches, (Basis { slower, ..basis }, name), progress)?;
+    let basis = (Basis { slower, ..basis }, name);
+    let mut out = foretold(question, &[kernel], &touches, basis, Some(rivals::simpler), progress)?;
     beside(&mut out, records);
     Ok(out)
 }
@@ -170,6 +174,7 @@ fn foretold(
     kernels: &[Kernel],
     touches: &Compact,
     (basis, reference): (Basis<'_>, &str),
+    simpler: Option<Rivals>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
     let Question { name, arms, swap, runs, .. } = question;
@@ -181,7 +186,7 @@ fn foretold(
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
             let begun: Vec<_> =
-                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis))).collect();
+                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis, simpler))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
         for ((arm, workload, _), foretold) in batch.iter().zip(all) {
@@ -191,7 +196,7 @@ fn foretold(
                 left_out.push(arm.name.clone());
             }
             let (foretold, simpler) = foretold.unzip();
-            let foretold = foretold.flatten();
+            let (foretold, simpler) = (foretold.flatten(), simpler.flatten());
             let (name, limit) = (arm.name.clone(), workload.limit);
             out.settings.push(Foretold { name, limit, foretold, simpler, ..Foretold::default() });
         }
@@ -232,12 +237,13 @@ fn one(
     of: &(Arm, Workload, Kernel),
     (swap, runs): (SwapSizes, u32),
     basis: Basis<'_>,
-) -> Result<Option<(Option<Figures>, Simpler)>> {
+    simpler: Option<Rivals>,
+) -> Result<Option<(Option<Figures>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |_: u32, page: u64| one_of(&lengths, page);
     let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
-    Ok(Some((foretold, rivals::simpler(touches, &setting))))
+    Ok(Some((foretold, simpler.map(|models| models(touches, &setting)))))
 }
 
 fn one_of(lengths: &[u16], page: u64) -> u16 {
