@@ -12,6 +12,9 @@ import io
 import os
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
 from . import sql
 from .peaks import Peaks
 from .sql import LACK, PEAK, query
@@ -141,3 +144,18 @@ def table(columns, rows):
     writer.writerow(columns)
     writer.writerows(rows)
     return out.getvalue()
+
+
+# What is no whole number.
+TEXTS = ("host", "variable")
+
+
+def as_parquet(file, columns, rows):
+    """Rows of a query, whole or not at all; what is no text is a whole number, also where all are NULL."""
+    types = pa.schema([(name, pa.string() if name in TEXTS else pa.int64()) for name in columns])
+    aside = f"{file}.ramline-new"
+    try:
+        parquet.write_table(pa.Table.from_pylist([dict(zip(columns, row)) for row in rows], schema=types), aside)
+        os.replace(aside, file)
+    finally:
+        Path(aside).unlink(missing_ok=True)

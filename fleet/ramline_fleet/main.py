@@ -4,7 +4,8 @@
     ramline-fleet collect STORE --ssh HOSTS                             asks every host of a file, a line each, over ssh
     ramline-fleet collect STORE --prometheus URL                        what a server knew of each host at the end of the day, or knows now
     ramline-fleet collect STORE --metrics FILE...                       what node_exporter printed; the host is the name of the file
-    ramline-fleet collect STORE --snapshots FILE...                     what `ramline snapshot` wrote, each on its own day
+    ramline-fleet collect STORE --snapshots FILE...                     what `ramline snapshot` wrote, each on its own day, memory settings too
+    ramline-fleet collect STORE --reports FILE...                       the findings that `ramline checkup --json FILE` wrote
     ramline-fleet collect STORE --sadf FILE...                          what `sadf -j FILE -- -r ALL -S` printed, each day and host by itself
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
@@ -26,17 +27,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as parquet
-
-from . import collect, engine, peaks, prometheus, report, rollout, sadf, schema, snapshot, sql, study
-from .store import ROWS, Ingest
+from . import collect, engine, peaks, prometheus, report, rollout, schema, sql, study
+from .intake import SOURCES, closed, take
+from .schema import ROWS
+from .store import Ingest, commit, files_of
 from .synth import fleet, published
 from .words import a_day, bounds, whole, words_of
-
-
-# As ramline has it: done but for a part.
-PARTLY = 7
 
 
 class Failure(Exception):
@@ -62,7 +58,7 @@ def ingest(store, file, layout, day, source="study"):
             continue
         host = values.pop("host")
         lot.add(number, words, schema.row(host, source, synthetic, values))
-    lot.commit()
+    commit(lot)
     return read, len(lot.rows), lot
 
 
@@ -79,8 +75,8 @@ def asked_over_ssh(args):
     try:
         collect.collect(missing, lot, args.ssh_command, args.timeout, args.at_once, lambda done, failed: tell(f"{done} of {len(missing)} hosts asked, {failed} failed"))
     finally:
-        closed(lot, len(hosts), len(hosts) - len(missing))
-    return PARTLY if lot.rejected else 0
+        status = closed([lot], len(hosts), len(hosts) - len(missing))
+    return status
 
 
 def scraped(args):
@@ -105,76 +101,7 @@ def scraped(args):
                 lot.add(order, host, schema.row(host, "node_exporter", False, prometheus.values(samples())))
             except (study.Refused, OSError, UnicodeDecodeError) as why:
                 lot.reject(order, host, str(why))
-    closed(lot, len(texts), there)
-    return PARTLY if lot.rejected else 0
-
-
-def as_parquet(file, columns, rows):
-    """Rows of a query, whole or not at all; what is no name is a whole number, also where all are NULL."""
-    types = pa.schema([(name, pa.string() if name in ("host", "variable") else pa.int64()) for name in columns])
-    aside = f"{file}.ramline-new"
-    try:
-        parquet.write_table(pa.Table.from_pylist([dict(zip(columns, row)) for row in rows], schema=types), aside)
-        os.replace(aside, file)
-    finally:
-        Path(aside).unlink(missing_ok=True)
-
-
-def of_snapshot(file, document):
-    return [(document["machine"].get("host") or Path(file).stem, snapshot.day(document), lambda: snapshot.values(document))]
-
-
-def of_sadf(file, document):
-    return [(host, a_day(day), lambda values=values: values) for host, day, values in sadf.rows(document)]
-
-
-def from_documents(store, files, source, read, what, hint):
-    """Each host of each file into its own day; the exit status."""
-    by_day, status = {}, 0
-    for order, file in enumerate(files, 1):
-        try:
-            for host, day, values in read(file, json.loads(Path(file).read_bytes())):
-                by_day.setdefault(day, []).append((order, file, host, values))
-        except (study.Refused, argparse.ArgumentTypeError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as why:
-            print(f"  {file}: {why if isinstance(why, (study.Refused, OSError)) else what}", file=sys.stderr)
-            status = PARTLY
-    if status:
-        print(f"  try: {hint}", file=sys.stderr)
-    for day, found in sorted(by_day.items()):
-        lot = Ingest(store, day)
-        there = 0
-        for order, file, host, values in found:
-            if host in lot.hosts and all(row["host"] != host for row in lot.rows):
-                there += 1
-                continue
-            try:
-                lot.add(order, file, schema.row(host, source, False, values()))
-            except (study.Refused, AttributeError, KeyError, TypeError) as why:
-                lot.reject(order, file, str(why) if isinstance(why, study.Refused) else what)
-        print(f"{day}: ", end="", file=sys.stderr)
-        closed(lot, len(found), there)
-        status = PARTLY if lot.rejected else status
-    return status
-
-
-def documents(args):
-    if args.sadf:
-        return from_documents(args.store, args.sadf, "sysstat", of_sadf, "no output of sadf -j", "sadf -j FILE -- -r ALL -S > HOST.json")
-    return from_documents(args.store, args.snapshots, "snapshot", of_snapshot, "no snapshot of ramline", "ramline snapshot > HOST.json")
-
-
-def closed(lot, hosts, there):
-    """Keeps what has come, and says what has not."""
-    lot.commit()
-    unknown = sum(row["tmp_kib"] is None for row in lot.rows)
-    print(f"{len(lot.rows)} of {hosts} hosts taken" + (f", {there} were there already" if there else "") + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""), file=sys.stderr)
-    for _, why, host in sorted(lot.rejected):
-        print(f"  {host}: {why}", file=sys.stderr)
-    for _, host, name in sorted(lot.other_names):
-        print(f"  {host}: is {name} under another name, and counts once", file=sys.stderr)
-    left = hosts - there - len(lot.rows) - len(lot.other_names)
-    if left:
-        print(f"  try: the same command again asks only the {left} that are missing", file=sys.stderr)
+    return closed([lot], len(texts), there)
 
 
 class Progress:
@@ -214,7 +141,7 @@ class Told:
 
 
 def refuse_unless_store(store):
-    if not any((Path(store) / ROWS).glob("ingest=*/dt=*/hb=*/*.parquet")):
+    if not files_of(store, ROWS):
         raise Failure(f"{store} is no store with hosts in it: it has no rows in {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
 
 
@@ -304,6 +231,7 @@ def main(words=None):
     source.add_argument("--ssh", metavar="HOSTS", help="a file with [user@]host[:port] in each line")
     source.add_argument("--prometheus", metavar="URL", help="a server that scrapes node_exporter")
     source.add_argument("--snapshots", metavar="FILE", nargs="+", help="documents of ramline snapshot")
+    source.add_argument("--reports", metavar="FILE", nargs="+", help="documents of ramline checkup --json")
     source.add_argument("--sadf", metavar="FILE", nargs="+", help="what sadf -j FILE -- -r ALL -S printed of a day of sysstat")
     source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
     one.add_argument("--ssh-command", type=words_of, default=["ssh"], help="with options of your own (default ssh)")
@@ -339,7 +267,8 @@ def main(words=None):
             say(*ingest(args.store, args.file, args.layout, args.day))
             peaks.renew(args.store, engine.DuckDb, Progress())
         elif args.verb == "collect":
-            status = asked_over_ssh(args) if args.ssh else documents(args) if args.snapshots or args.sadf else scraped(args)
+            source = next((name for name in SOURCES if getattr(args, name)), None)
+            status = take(args.store, source, getattr(args, source)) if source else asked_over_ssh(args) if args.ssh else scraped(args)
             peaks.renew(args.store, engine.DuckDb, Progress())
             return status
         elif args.verb == "textfile":
@@ -366,7 +295,7 @@ def main(words=None):
                 raise Failure("--parquet takes the rows of one query, and all are asked for\n  try: ramline-fleet query models STORE --parquet FILE")
             with asked(args.engine, args.store) as told:
                 if args.parquet:
-                    as_parquet(args.parquet, *told.ask(args.name))
+                    engine.as_parquet(args.parquet, *told.ask(args.name))
                     return 0
                 for name in sql.QUERIES if args.name == "all" else [args.name]:
                     sys.stdout.write((f"# {name}\n" if args.name == "all" else "") + engine.table(*told.ask(name)))

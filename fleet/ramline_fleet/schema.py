@@ -1,4 +1,4 @@
-"""What a row is: a host on a day.
+"""What a row is: a host on a day; beside it, of the hosts that sent them, a row a setting and a row a finding of that day.
 
 Version 1. A reader takes rows of its own version and of older ones; what an older one has not is NULL.
 """
@@ -46,6 +46,13 @@ ARROW = pa.schema(
     + [(bucket_of(name), pa.int16()) for name in COUNTED],
     metadata={"ramline_fleet_schema": str(VERSION)},
 )
+# A row a setting, as text. What is not known has no row.
+SETTINGS = pa.schema([("host", pa.string()), ("day", pa.string()), ("name", pa.string()), ("value", pa.string())], metadata=ARROW.metadata)
+# A row a host without a finding, which says that it was asked, and a row a finding.
+FINDINGS = pa.schema([("host", pa.string()), ("day", pa.string()), ("finding", pa.string()), ("level", pa.string())], metadata=ARROW.metadata)
+ROWS, SETTING_ROWS, FINDING_ROWS = "host_day", "host_setting", "host_finding"
+# The tables of a store: a folder each.
+TABLES = {ROWS: ARROW, SETTING_ROWS: SETTINGS, FINDING_ROWS: FINDINGS}
 
 
 def row(host, source, synthetic, values, machine=None):

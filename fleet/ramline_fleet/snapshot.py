@@ -1,13 +1,15 @@
-"""What `ramline snapshot` has written of a machine: a file a host and moment.
+"""What `ramline snapshot` has written of a machine: a file a host and moment. Columns of the host, and its memory settings.
 
 Of /tmp it knows what a tmpfs holds; of a /tmp on a disk nothing.
 
 >>> seen = lambda data: {"state": "seen", "data": data}
 >>> machine = {"host": "a", "taken_unix_ns": 1_000_000_000_000_000_000}
->>> document = {"machine": machine, "meminfo": seen({"mem_total": 2048, "mem_free": 1024}), "swaps": seen([]), "mounts": {"state": "denied"}}
+>>> document = {"schema_version": 1, "machine": machine, "meminfo": seen({"mem_total": 2048, "mem_free": 1024}), "swaps": seen([]), "mounts": {"state": "denied"}}
 >>> row = values(document)
 >>> row["ram_kib"], row["swap_total_kib"], row["tmp_kib"], day(document)
 (2, 0, None, '2001-09-09')
+>>> settings(document | {"settings": seen({"page_cluster": 3, "swappiness": None}), "lru_gen": {"state": "absent"}})
+{'vm.page-cluster': '3', 'lru_gen/enabled': 'not there', 'swap': 'none'}
 """
 
 import datetime
@@ -15,7 +17,12 @@ import time
 
 from .study import Refused
 
+VERSION = 1
+
 MEMORY = {"mem_total": "ram_kib", "mem_free": "free_kib", "shmem": "shared_kib", "buffers": "buffers_kib", "cached": "cached_kib", "mem_available": "available_kib"}
+# Sections of switches: by the folder that the kernel has them in, those of its files that the section has.
+SWITCHES = {"lru_gen": ("lru_gen", ("enabled", "min_ttl_ms")), "zswap": ("zswap", ("enabled", "compressor", "max_pool_percent", "accept_threshold_percent", "shrinker")),
+            "thp": ("transparent_hugepage", ("enabled", "defrag", "shmem_enabled", "max_ptes_none"))}
 
 
 def kib(value, name):
@@ -32,14 +39,26 @@ def section(document, name):
     return found.get("data") if isinstance(found, dict) and found.get("state") == "seen" else None
 
 
-def day(document):
+def host(document, otherwise):
+    """Its name, or what it is called where a capture has none."""
+    name = document["machine"].get("host")
+    if name is not None and not isinstance(name, str):
+        raise Refused("the host has no name that can be shown")
+    return name or otherwise
+
+
+def day(document, what="snapshot of ramline", version=VERSION):
     """The day in UTC on which it was taken."""
-    taken = document.get("machine", {}).get("taken_unix_ns") if isinstance(document, dict) and isinstance(document.get("machine"), dict) else None
-    if not isinstance(taken, int):
-        raise Refused("no snapshot of ramline, or it does not say when it was taken")
-    if taken / 1e9 > time.time() + 86_400:
+    machine = document.get("machine") if isinstance(document, dict) else None
+    taken = machine.get("taken_unix_ns") if isinstance(machine, dict) else None
+    if not isinstance(taken, int) or taken < 0:
+        raise Refused(f"no {what}, or it does not say when it was taken")
+    if (found := document.get("schema_version")) != version:
+        raise Refused(f"its schema_version is {str(found)[:20]}, and {version} is what this ramline-fleet reads")
+    # Whole seconds: a number of any length stays one.
+    if taken // 10**9 > time.time() + 86_400:
         raise Refused("it was taken in the future: the clock of that host is wrong")
-    return datetime.datetime.fromtimestamp(taken / 1e9, datetime.timezone.utc).date().isoformat()
+    return datetime.datetime.fromtimestamp(taken // 10**9, datetime.timezone.utc).date().isoformat()
 
 
 def values(document):
@@ -59,3 +78,50 @@ def values(document):
     out["tmp_inodes"] = tmp[-1]["inodes"] - tmp[-1]["inodes_free"] if tmp and tmp[-1]["inodes"] else None
     out["tmp_in_ram"] = None if mounts is None else int(bool(tmp))
     return out
+
+
+def settings(document):
+    """By name, as text: what is not known is left out, what this kernel has not is 'not there'. Some follow the RAM: min_free_kbytes where it is not set, sizes of zram."""
+    vm, areas, zram, mounts = (section(document, name) for name in ("settings", "swaps", "zram", "mounts"))
+    # What ramline could not read as a number stands in `unknown`.
+    out = {f"vm.{'page-cluster' if name == 'page_cluster' else name}": value for name, value in (vm or {}).items() if name != "unknown"}
+    for name, (folder, files) in SWITCHES.items():
+        found = section(document, name)
+        absent = (document.get(name) or {}).get("state") == "absent"
+        out |= {f"{folder}/{file}": (found or {}).get(file) for file in files} | ({f"{folder}/enabled": "not there"} if absent else {})
+    for one in (section(document, "thp") or {}).get("sizes") or []:
+        out[f"transparent_hugepage/hugepages-{one['page'] >> 10}kB/enabled"] = one["enabled"]
+    if areas is not None:
+        out["swap"] = listed(f"{'zram' if area['path'].startswith('/dev/zram') else area['kind']} priority {area['priority']}" for area in sorted(areas, key=lambda area: -area["priority"]))
+    if zram is not None:
+        devices = [device for device in zram["devices"] if device["disksize"]]
+        out |= {"zram/comp_algorithm": listed(device["algorithm"] or "not known" for device in devices), "zram/disksize": listed(size(device["disksize"]) for device in devices)}
+    if mounts is not None:
+        # Where no mount is at /tmp it lies on the root.
+        at = {mount["at"]: mount["fs"] for mount in mounts if not mount.get("hidden")}
+        out["/tmp"] = at.get("/tmp") or at.get("/")
+    return {name: text(name, value) for name, value in out.items() if value is not None}
+
+
+def listed(words):
+    return ", ".join(words) or "none"
+
+
+def size(value):
+    """Of whole KiB, in the largest unit that leaves a whole number.
+
+    >>> size(8 << 30), size(506986496)
+    ('8 GiB', '495104 KiB')
+    """
+    kib = value >> 10
+    return f"{kib >> 20} GiB" if kib % (1 << 20) == 0 else f"{kib >> 10} MiB" if kib % (1 << 10) == 0 else f"{kib} KiB"
+
+
+def text(name, value):
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if name == "lru_gen/enabled" and isinstance(value, int):
+        return f"0x{value:04x}"
+    if not isinstance(value, (str, int)):
+        raise Refused(f"{name} is no setting")
+    return str(value)

@@ -1,4 +1,4 @@
-"""Rows in Parquet files: host_day/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store.
+"""Rows in Parquet files: TABLE/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store. A table is host_day, host_setting or host_finding (`schema`).
 
 What is taken in is written to a folder of its own aside and renamed as one: a half-written day is never read. A host that is there for that day already is
 refused, so nothing is counted twice. Lines that are no rows go to rejects/ID.tsv with their number and the reason.
@@ -16,42 +16,54 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from . import schema
+from .schema import ROWS
 from .study import MOST
 
 HASHED = 16
-ROWS = "host_day"
+# No word of a row is longer.
+LONGEST = 1000
 
 
 class Ingest:
     """One lot of rows of one day."""
 
-    def __init__(self, store, day):
-        self.store, self.day = Path(store), day
+    def __init__(self, store, day, table=ROWS):
+        self.store, self.day, self.table = Path(store), day, table
         self.name = fresh_name()
-        self.rows, self.rejected, self.other_names = [], [], []
+        self.aside = self.store / "aside" / self.name
+        self.rows, self.rejected, self.other_names, self.taken = [], [], [], set()
         self.hosts, self.machines = self.there()
 
     def there(self):
         """Hosts of that day that the store has, and which name each machine has there."""
-        files = sorted((self.store / ROWS).glob(f"ingest=*/dt={self.day}/hb=*/*.parquet"))
+        columns = [name for name in ("host", "machine") if name in schema.TABLES[self.table].names]
         rows = []
-        for file in files:
+        for file in files_of(self.store, self.table, self.day):
             try:
-                rows += parquet.ParquetFile(file).read(columns=["host", "machine"]).to_pylist()
+                rows += parquet.ParquetFile(file).read(columns=columns).to_pylist()
             except pa.ArrowInvalid as error:
                 raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(file)) from error
-        return {row["host"] for row in rows}, {row["machine"]: row["host"] for row in rows if row["machine"]}
+        return {row["host"] for row in rows}, {row["machine"]: row["host"] for row in rows if row.get("machine")}
 
-    def add(self, number, text, row):
-        """A row; a host of that name is refused, and what no reader of rows could take."""
-        if not (isinstance(row["host"], str) and row["host"].strip() and row["host"].isprintable()):
+    def had(self, host):
+        """Whether the store has rows of that host, of an earlier lot."""
+        return host in self.hosts and host not in self.taken
+
+    def add(self, number, text, *rows):
+        """The rows of a host, whether they were taken; a host of that name is refused, and what no reader of rows could take."""
+        host, values = rows[0]["host"], [value for row in rows for value in row.values()]
+        if not (isinstance(host, str) and host.strip() and host.isprintable()):
             return self.reject(number, text, "the host has no name that can be shown")
-        if any(isinstance(value, int) and not 0 <= value <= MOST for value in row.values()):
+        if any(isinstance(value, int) and not 0 <= value <= MOST for value in values):
             return self.reject(number, text, "a size is more than there can be")
-        if row["host"] in self.hosts:
-            return self.reject(number, text, f"host {row['host']} is there already for {self.day}")
-        self.hosts.add(row["host"])
-        self.rows.append(row)
+        if any(isinstance(value, str) and not (value.isprintable() and len(value) <= LONGEST) for value in values):
+            return self.reject(number, text, "a text of it cannot be shown")
+        if host in self.hosts:
+            return self.reject(number, text, f"host {host} is there already for {self.day}")
+        self.hosts.add(host)
+        self.taken.add(host)
+        self.rows += rows
+        return True
 
     def twice(self, number, host, name):
         """A name of a machine that is there under another one: no row, and nothing that is missing."""
@@ -59,28 +71,44 @@ class Ingest:
 
     def reject(self, number, text, why):
         self.rejected.append((number, why, text))
+        return False
 
-    def commit(self):
-        """Writes all of it, or nothing."""
-        aside = self.store / "aside" / self.name
-        try:
-            for bucket in range(HASHED):
-                rows = sorted((row for row in self.rows if hashed(row["host"]) == bucket), key=lambda row: row["host"])
-                if rows:
-                    folder = aside / f"dt={self.day}" / f"hb={bucket:02}"
-                    folder.mkdir(parents=True)
-                    parquet.write_table(pa.Table.from_pylist(rows, schema=schema.ARROW), folder / "part.parquet", compression="zstd")
-                    synced(folder / "part.parquet")
-            if self.rejected:
-                file = self.store / "rejects" / f"{self.name}.tsv"
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text("".join(f"{number}\t{why}\t{text}\n" for number, why, text in self.rejected))
-            if self.rows:
-                (self.store / ROWS).mkdir(parents=True, exist_ok=True)
-                aside.rename(self.store / ROWS / f"ingest={self.name}")
-                synced(self.store / ROWS)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
+    def stage(self):
+        """Writes all of it aside."""
+        by_bucket = {}
+        for row in sorted(self.rows, key=lambda row: row["host"]):
+            by_bucket.setdefault(hashed(row["host"]), []).append(row)
+        for bucket, rows in by_bucket.items():
+            folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
+            folder.mkdir(parents=True)
+            parquet.write_table(pa.Table.from_pylist(rows, schema=schema.TABLES[self.table]), folder / "part.parquet", compression="zstd")
+            synced(folder / "part.parquet")
+        if self.rejected:
+            file = self.store / "rejects" / f"{self.name}.tsv"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("".join(f"{number}\t{why}\t{text}\n" for number, why, text in self.rejected))
+
+    def keep(self):
+        if self.rows:
+            (self.store / self.table).mkdir(parents=True, exist_ok=True)
+            self.aside.rename(self.store / self.table / f"ingest={self.name}")
+            synced(self.store / self.table)
+
+
+def commit(*lots):
+    """Writes all of each, or nothing. Where the machine goes down between two tables, the same files once more add what is missing."""
+    try:
+        for lot in lots:
+            lot.stage()
+        for lot in lots:
+            lot.keep()
+    finally:
+        for lot in lots:
+            shutil.rmtree(lot.aside, ignore_errors=True)
+
+
+def files_of(store, table, day="*"):
+    return sorted((Path(store) / table).glob(f"ingest=*/dt={day}/hb=*/*.parquet"))
 
 
 def fresh_name():
