@@ -3,7 +3,7 @@
 What it is not: a place for arithmetic. What an engine calls a median or a mode differs from one to the next; that is walked from counts (`histogram`).
 
 An engine has `prepare(say)`, which makes `host_peak`, a row a host, of what is kept of it (`peaks`) and of days that are not in that; `ask(name)`, the names of the columns and the rows of
-queries/NAME.sql; and `close()`.
+queries/NAME.sql; and `close()`. For the queries of settings and findings `latest` prepares it instead, through `view`, `roles` and `make`.
 """
 
 import csv
@@ -17,7 +17,8 @@ import pyarrow.parquet as parquet
 
 from . import sql
 from .peaks import Peaks
-from .sql import LACK, PEAK, query
+from .sql import KNOWN, LACK, PEAK, ROLE, query
+from .store import files_of
 
 # So much of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
@@ -40,6 +41,20 @@ def read(paths):
 def plain(row):
     """Whole numbers and texts, whatever an engine has them in."""
     return tuple(int(cell) if cell is not None and not isinstance(cell, str) else cell for cell in row)
+
+
+def latest(engine, table, roles, say):
+    """Makes what the queries of settings or of findings ask; `roles` has the role of each host."""
+    peaks = Peaks(engine.store)
+    files = {table: files_of(engine.store, table)}
+    files |= {name: [file for of in found.values() for file in of] for name, found in (("known_kept", peaks.kept_files(PEAK)), ("known_new", peaks.missing_files()))}
+    files = {name: found for name, found in files.items() if found}
+    for name, found in files.items():
+        engine.view(name, found)
+    engine.roles(roles)
+    engine.make(KNOWN, sql.known(files))
+    engine.make(sql.LATEST[table], query(sql.LATEST[table]))
+    say("hosts")
 
 
 class DuckDb:
@@ -66,6 +81,15 @@ class DuckDb:
             for name, text in texts.items():
                 self.connection.execute(f"{f'INSERT INTO {name}' if number else f'CREATE TEMP TABLE {name} AS'} {text}")
             say(f"hosts, part {number + 1} of {of}")
+
+    def view(self, name, files):
+        self.connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {read(files)}")
+
+    def roles(self, roles):
+        self.connection.register(ROLE, pa.table({"host": pa.array(list(roles), pa.string()), "role": pa.array(list(roles.values()), pa.string())}))
+
+    def make(self, name, text):
+        self.connection.execute(f"CREATE TEMP TABLE {name} AS {text}")
 
     def keep(self, folder, peaks, say):
         """All peaks as files below a folder; how many."""
@@ -112,13 +136,22 @@ class Spark:
         peaks = Peaks(self.store)
         for view, found in (("host_kept", peaks.kept_files(PEAK)), ("lack_kept", peaks.kept_files(LACK)), ("host_new", peaks.missing_files())):
             if found:
-                self.session.read.parquet(*(str(file) for of in found.values() for file in of)).createOrReplaceTempView(view)
+                self.view(view, [file for of in found.values() for file in of])
         new = "host_new" if peaks.missing_files() else None
         self.session.sql(sql.lacks("lack_kept" if peaks.kept_files(LACK) else None, new)).createOrReplaceTempView(LACK)
-        self.session.sql(sql.peaks("host_kept" if peaks.kept_files(PEAK) else None, new)).createOrReplaceTempView(PEAK)
-        self.session.catalog.cacheTable(PEAK)
-        self.session.table(PEAK).count()
+        self.make(PEAK, sql.peaks("host_kept" if peaks.kept_files(PEAK) else None, new))
         say("hosts")
+
+    def view(self, name, files):
+        self.session.read.parquet(*map(str, files)).createOrReplaceTempView(name)
+
+    def roles(self, roles):
+        self.session.createDataFrame(sorted(roles.items()), "host string, role string").createOrReplaceTempView(ROLE)
+
+    def make(self, name, text):
+        self.session.sql(text).createOrReplaceTempView(name)
+        self.session.catalog.cacheTable(name)
+        self.session.table(name).count()
 
     def ask(self, name):
         done = self.session.sql(query(name))
@@ -147,7 +180,7 @@ def table(columns, rows):
 
 
 # What is no whole number.
-TEXTS = ("host", "variable")
+TEXTS = ("host", "variable", "role", "setting", "value", "usual", "first_host", "last_host", "finding", "level")
 
 
 def as_parquet(file, columns, rows):

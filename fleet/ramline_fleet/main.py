@@ -9,7 +9,9 @@
     ramline-fleet collect STORE --sadf FILE...                          what `sadf -j FILE -- -r ALL -S` printed, each day and host by itself
     ramline-fleet textfile                                              a script that tells node_exporter's textfile collector how much lies in /tmp
     ramline-fleet report STORE|FILE [--layout old|new]                  the report of the study as a document; `ramline fleet report` shows it
-    ramline-fleet query NAME|all STORE                                  rows of one of the report's queries, or of each, comma-separated
+    ramline-fleet settings STORE [--roles FILE]                         memory settings that differ between hosts of one role
+    ramline-fleet findings STORE                                        findings of checkup, counted over hosts
+    ramline-fleet query NAME|all STORE                                  rows of one query, or of each of the report's, comma-separated
     ramline-fleet summarize STORE                                       makes anew what is kept of each host, as an ingest of many rows does by itself
     ramline-fleet rollout STORE [--roles FILE]                          in which order /tmp moves into memory: waves of hosts of every kind, and what a clean one says
     ramline-fleet synth FILE                                            a made-up file of 502 hosts with the points that the study published
@@ -27,9 +29,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import collect, engine, peaks, prometheus, report, rollout, schema, sql, study
+from . import collect, engine, findings, peaks, prometheus, report, rollout, schema, settings, sql, study
 from .intake import SOURCES, closed, take
-from .schema import ROWS
+from .schema import FINDING_ROWS, ROWS, SETTING_ROWS
 from .store import Ingest, commit, files_of
 from .synth import fleet, published
 from .words import a_day, bounds, whole, words_of
@@ -129,26 +131,39 @@ def say(read, taken, lot):
 class Told:
     """An engine that says how far it is."""
 
-    def __init__(self, one):
+    def __init__(self, one, table, roles):
         self.of, self.say, self.asked = one, Progress(), 0
-        self.of.prepare(self.say)
+        if table == ROWS:
+            self.of.prepare(self.say)
+        else:
+            engine.latest(one, table, roles, self.say)
 
     def ask(self, name):
         self.asked += 1
         found = self.of.ask(name)
-        self.say(f"query {self.asked} of {len(sql.QUERIES)}, {name}")
+        self.say(f"query {self.asked}, {name}")
         return found
 
+    def counts(self, name):
+        """Of a query with one row."""
+        names, (row,) = self.ask(name)
+        return dict(zip(names, row))
 
-def refuse_unless_store(store):
-    if not files_of(store, ROWS):
-        raise Failure(f"{store} is no store with hosts in it: it has no rows in {ROWS}\n  try: ramline-fleet ingest {store} FILE --layout new")
+
+# What a store has none of, and how it comes to some.
+NONE = {ROWS: "hosts in it: it has no rows in host_day\n  try: ramline-fleet ingest {} FILE --layout new", SETTING_ROWS: "settings in it\n  try: ramline-fleet collect {} --snapshots FILE...",
+        FINDING_ROWS: "findings in it\n  try: ramline-fleet collect {} --reports FILE..."}
+
+
+def refuse_unless_store(store, table=ROWS):
+    if not files_of(store, table):
+        raise Failure(f"{store} is no store with {NONE[table].format(store)}")
 
 
 @contextlib.contextmanager
-def asked(word, store):
-    """An engine on a store."""
-    refuse_unless_store(store)
+def asked(word, store, table=ROWS, roles=None):
+    """An engine on a table of a store."""
+    refuse_unless_store(store, table)
     try:
         one = engine.of(word, store)
     except engine.Missing as why:
@@ -156,13 +171,29 @@ def asked(word, store):
     except Exception as error:  # an engine has errors of its own kind
         raise engine_failed(word, store, error) from error
     try:
-        yield Told(one)
+        yield Told(one, table, roles or {})
     except (Failure, OSError):
         raise
     except Exception as error:
         raise engine_failed(word, store, error) from error
     finally:
         one.close()
+
+
+def differing(args):
+    """The document of the settings."""
+    roles = roles_of(args.roles)
+    with asked(args.engine, args.store, SETTING_ROWS, roles) as told:
+        counts = told.counts("settings_asked")
+        if roles:
+            say_roles(counts["with_role"], counts["asked"], args)
+        return settings.made(told.ask("settings"), counts)
+
+
+def counted(args):
+    """The document of the findings."""
+    with asked(args.engine, args.store, FINDING_ROWS) as told:
+        return findings.made(told.ask("findings"), told.counts("findings_asked"))
 
 
 def engine_failed(word, store, error):
@@ -212,6 +243,12 @@ def roles_of(file):
     return found
 
 
+def say_roles(there, hosts, args):
+    if not there:
+        raise Failure(f"{args.roles} names no host of {args.store}\n  try: the names that ramline-fleet query rollout {args.store} has")
+    print(f"{there} of {hosts} hosts have a role in {args.roles}", file=sys.stderr)
+
+
 def main(words=None):
     parser = argparse.ArgumentParser(prog="ramline-fleet", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -240,10 +277,18 @@ def main(words=None):
     one.add_argument("--day", default=day, type=a_day)
     verbs.add_parser("textfile")
     one = verbs.add_parser("query")
-    one.add_argument("name", choices=(*sql.QUERIES, "rollout", "all"))
+    one.add_argument("name", choices=(*sql.QUERIES, "rollout", *sql.OTHERS, "all"))
     one.add_argument("store")
     one.add_argument("--parquet", metavar="FILE", help="as Parquet instead, of one query")
+    one.add_argument("--roles", metavar="FILE", help="of settings: HOST<tab>ROLE in each line")
     one.add_argument("--engine", default="duckdb")
+    for verb in ("settings", "findings"):
+        one = verbs.add_parser(verb)
+        one.add_argument("store")
+        if verb == "settings":
+            one.add_argument("--roles", metavar="FILE", help="HOST<tab>ROLE in each line; without it all hosts are one role")
+        one.add_argument("--json", action="store_true", help="as a document")
+        one.add_argument("--engine", default="duckdb")
     one = verbs.add_parser("summarize")
     one.add_argument("store")
     one = verbs.add_parser("rollout")
@@ -285,15 +330,19 @@ def main(words=None):
             roles = roles_of(args.roles)
             with asked(args.engine, args.store) as told:
                 rows = told.ask("rollout")[1]
-            if roles and not any(row[0] in roles for row in rows):
-                raise Failure(f"{args.roles} names no host of {args.store}\n  try: the names that ramline-fleet query rollout {args.store} has")
             if roles:
-                print(f"{sum(row[0] in roles for row in rows)} of {len(rows)} hosts have a role in {args.roles}", file=sys.stderr)
+                say_roles(sum(row[0] in roles for row in rows), len(rows), args)
             sys.stdout.write(rollout.text(rollout.plan(rows, args.bounds, roles)))
+        elif args.verb in ("settings", "findings"):
+            found = differing(args) if args.verb == "settings" else counted(args)
+            sys.stdout.write(json.dumps(found, indent=1) + "\n" if args.json else (settings if args.verb == "settings" else findings).text(found))
         elif args.verb == "query":
             if args.parquet and args.name == "all":
                 raise Failure("--parquet takes the rows of one query, and all are asked for\n  try: ramline-fleet query models STORE --parquet FILE")
-            with asked(args.engine, args.store) as told:
+            table = sql.OTHERS.get(args.name, ROWS)
+            if args.roles and table != SETTING_ROWS:
+                raise Failure(f"--roles goes with the settings, not with {args.name}\n  try: ramline-fleet query settings {args.store} --roles {args.roles}")
+            with asked(args.engine, args.store, table, roles_of(args.roles)) as told:
                 if args.parquet:
                     engine.as_parquet(args.parquet, *told.ask(args.name))
                     return 0

@@ -2,11 +2,19 @@
 
 from importlib import resources
 
+from .schema import FINDING_ROWS, SETTING_ROWS
+
 # What the others ask, made first: a row a host.
 PEAK, MERGE = "host_peak", "host_merge"
 # And the days that only one of them asks for.
 LACK = "host_lack"
 QUERIES = ("hosts", "histogram", "shares", "models", "upgrade", "rule", "breaks")
+# Of the other tables: what is made first of each, rows of a host's latest day, and the queries that ask it.
+LATEST = {SETTING_ROWS: "setting_now", FINDING_ROWS: "finding_now"}
+OTHERS = {"settings": SETTING_ROWS, "settings_hosts": SETTING_ROWS, "settings_asked": SETTING_ROWS,
+          "findings": FINDING_ROWS, "findings_hosts": FINDING_ROWS, "findings_asked": FINDING_ROWS}
+# Made first too: the role of each host, from a file, and every host there is, also those of which only sizes are known.
+ROLE, KNOWN = "host_role", "host_known"
 
 
 def query(name):
@@ -25,3 +33,8 @@ def peaks(kept, days):
     texts = [f"SELECT * FROM {kept}"] if kept else []
     texts += [query(PEAK).replace("FROM host_day", f"FROM {days}")] if days else []
     return texts[0] if len(texts) == 1 else query(MERGE).replace("FROM host_lots", f"FROM ({' UNION ALL '.join(texts)}) AS host_lots")
+
+
+def known(sources):
+    """Every host of some tables, once or more."""
+    return " UNION ALL ".join(f"SELECT host FROM {source}" for source in sources)

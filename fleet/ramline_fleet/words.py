@@ -1,4 +1,4 @@
-"""Words of the command line as values, or why they are none."""
+"""Words of the command line as values, or why they are none; and rows of words as a table."""
 
 import argparse
 import datetime
@@ -38,3 +38,18 @@ def words_of(word):
         return shlex.split(word)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{word!r}: {error}") from None
+
+
+def columns_of(rows):
+    """Rows with their columns below each other.
+
+    >>> print(columns_of([["a", "bb"], ["aaa", "b"]]), end="")
+    a    bb
+    aaa  b
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "".join("  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() + "\n" for row in rows)
+
+
+def hosts(count):
+    return f"{count} host{'' if count == 1 else 's'}"
