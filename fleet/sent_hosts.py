@@ -71,7 +71,8 @@ web,vm.swappiness,100,1,h01,h01
     half_written(store, lambda: fleet("query", "settings", store, "--roles", roles).stdout, rows)
     (folder / "other.tsv").write_text("other\tweb\n")
     check("a file of roles for other hosts is refused", "names no host" in package("settings", store, "--roles", folder / "other.tsv").stderr)
-    bad = {"not.json": ("{", "no snapshot"), "version.json": (json.dumps({**base, "schema_version": 7}), "schema_version is 7, and 1 is"), "list.json": (json.dumps({**base, "machine": []}), "no snapshot"),
+    bad = {"not.json": ("{", "no snapshot"), "version.json": (json.dumps({**base, "schema_version": 7}), "schema_version is 7, and 1 is"), "list.json": (json.dumps({**base, "machine": []}), "no snapshot"), "escape.json": (json.dumps({**base, "schema_version": "\x1b[2J"}), r"'\x1b[2J'"),
+           "key.json": (json.dumps({**base, "machine": {**base["machine"], "host": "key"}, "settings": {"state": "seen", "data": {"\x1b[2J": [1]}}}), r"'vm.\x1b[2J' is no setting"),
            "blank.json": (json.dumps({**base, "machine": {**base["machine"], "host": " "}}), "no name"), "number.json": (json.dumps({**base, "machine": {**base["machine"], "host": [1]}}), "no name"),
            "text.json": (json.dumps({**base, "machine": {**base["machine"], "host": "text"}, "zswap": {"state": "seen", "data": {"compressor": "lzo\x1b[2J"}}}), "cannot be shown")}
     refused_by_name(folder, "--snapshots", bad, [files[0]])
@@ -137,6 +138,7 @@ def refused_by_name(folder, option, bad, good):
     equal(f"{option}: done but for a part", done.returncode, 7)
     for name, why in [*((name, why) for name, (_, why) in bad.items()), (good[0].name, "there already")]:
         check(f"{option}: {name} is named with the reason", any(f"{name}:" in line and why in line for line in done.stderr.splitlines()), done.stderr)
+    check(f"{option}: nothing that a terminal would act on is shown", all(line.isprintable() for line in done.stderr.splitlines()), repr(done.stderr))
     check(f"{option}: what is good is taken", any(line.startswith("2016-01-19: 1 of 2") for line in done.stderr.splitlines()), done.stderr)
 
 

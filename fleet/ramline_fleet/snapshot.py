@@ -54,7 +54,7 @@ def day(document, what="snapshot of ramline", version=VERSION):
     if not isinstance(taken, int) or taken < 0:
         raise Refused(f"no {what}, or it does not say when it was taken")
     if (found := document.get("schema_version")) != version:
-        raise Refused(f"its schema_version is {str(found)[:20]}, and {version} is what this ramline-fleet reads")
+        raise Refused(f"its schema_version is {repr(found)[:20]}, and {version} is what this ramline-fleet reads")
     # Whole seconds: a number of any length stays one.
     if taken // 10**9 > time.time() + 86_400:
         raise Refused("it was taken in the future: the clock of that host is wrong")
@@ -123,5 +123,5 @@ def text(name, value):
     if name == "lru_gen/enabled" and isinstance(value, int):
         return f"0x{value:04x}"
     if not isinstance(value, (str, int)):
-        raise Refused(f"{name} is no setting")
+        raise Refused(f"{name[:40]!r} is no setting")
     return str(value)
