@@ -17,11 +17,6 @@ def fleet(*words):
     return subprocess.run([RAMLINE, "fleet", *map(str, words)], capture_output=True, text=True, check=False, env=ENVIRONMENT)
 
 
-def package(*words):
-    """The program itself: a verb that ramline does not pass on."""
-    return subprocess.run([VENV / "bin/ramline-fleet", *map(str, words)], capture_output=True, text=True, check=False, env=ENVIRONMENT)
-
-
 def python(code, *words):
     """What some lines with the package print, or what is wrong."""
     done = subprocess.run([VENV / "bin/python", "-c", code, *map(str, words)], capture_output=True, text=True, check=False)

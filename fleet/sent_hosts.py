@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 
-from asking import TOP, fleet, package, python
+from asking import TOP, fleet, python
 from harness import RAMLINE, check, equal
 from trees import directory
 
@@ -38,7 +38,7 @@ def of_settings(folder):
     done = fleet("collect", store, "--snapshots", *files)
     check("all are taken, each on its day", done.returncode == 0 and "2016-01-19: 20 of 20 hosts taken, settings of 20" in done.stderr and "2016-01-20: 2 of 2 hosts taken, settings of 2" in done.stderr, done.stderr)
     roles.write_text("".join(f"{name}\t{'web' if name < 'h12' else 'db'}\n" for name in names[:19]))
-    done = package("settings", store, "--roles", roles)
+    done = fleet("settings", store, "--roles", roles)
     equal("the answer, then what differs in which role", done.stdout, """4 of 32 settings differ inside a role (20 hosts).
 role  setting                       most have                                           others
 db    lru_gen/enabled               0x0007 (6 hosts)                                    0x0000 (h18)
@@ -65,12 +65,12 @@ web,vm.swappiness,100,1,h01,h01
     pair = folder / "pair.tsv"
     pair.write_text("h01\tpair\nh02\tpair\n")
     equal("of two values that as many have the first in the alphabet is the usual one", [line for line in fleet("query", "settings_hosts", store, "--roles", pair).stdout.splitlines() if "pair" in line], ["pair,vm.swappiness,h02,60,100"])
-    found = json.loads(package("settings", store, "--json").stdout)
+    found = json.loads(fleet("settings", store, "--json").stdout)
     equal("without a file all hosts are one role", [(row["role"], row["setting"], [one["hosts"] for one in row["values"]]) for row in found["rows"]],
           [("", "lru_gen/enabled", [19, 1]), ("", "swap", [19, 1]), ("", "transparent_hugepage/enabled", [19, 1]), ("", "vm.swappiness", [16, 3, 1])])
     half_written(store, lambda: fleet("query", "settings", store, "--roles", roles).stdout, rows)
     (folder / "other.tsv").write_text("other\tweb\n")
-    check("a file of roles for other hosts is refused", "names no host" in package("settings", store, "--roles", folder / "other.tsv").stderr)
+    check("a file of roles for other hosts is refused", "names no host" in fleet("settings", store, "--roles", folder / "other.tsv").stderr)
     bad = {"not.json": ("{", "no snapshot"), "version.json": (json.dumps({**base, "schema_version": 7}), "schema_version is 7, and 1 is"), "list.json": (json.dumps({**base, "machine": []}), "no snapshot"), "escape.json": (json.dumps({**base, "schema_version": "\x1b[2J"}), r"'\x1b[2J'"),
            "key.json": (json.dumps({**base, "machine": {**base["machine"], "host": "key"}, "settings": {"state": "seen", "data": {"\x1b[2J": [1]}}}), r"'vm.\x1b[2J' is no setting"),
            "blank.json": (json.dumps({**base, "machine": {**base["machine"], "host": " "}}), "no name"), "number.json": (json.dumps({**base, "machine": {**base["machine"], "host": [1]}}), "no name"),
@@ -93,7 +93,7 @@ def of_findings(folder):
     hosts = [f"h{number:02}" for number in range(20)]
     done = fleet("collect", store, "--snapshots", *(sent(folder, f"{host}.snapshot", snapshot, host) for host in hosts))
     check("20 hosts are known", "20 of 20 hosts taken" in done.stderr, done.stderr)
-    none = package("findings", store)
+    none = fleet("findings", store)
     check("without a report there is no answer", none.returncode == 2 and "--reports" in none.stderr and not none.stdout, none.stderr)
     worse = {**base, "findings": [one, {**one, "weight": "critical"}, {**one, "id": "other-evictor", "weight": "note"}]}
     blind = {**fine, "findings": [], "skipped": [{"what": "rules dirty-limits-in-seconds, other-evictor", "why": "x", "fix": None}]}
@@ -111,11 +111,11 @@ other-evictor      note      1 of 17   5.9 %   0.1 to 28.7 %
 nothing-to-change  note      15 of 18  83.3 %  58.6 to 96.4 %
 Not judged, since what the rule needs was not measured there: dirty-limits-in-seconds (2 hosts), other-evictor (1 host), swap-slower-than-reload (1 host), swappiness-against-costs (1 host).
 """
-    equal("the answer, then what was found on how many", package("findings", store).stdout, wanted)
+    equal("the answer, then what was found on how many", fleet("findings", store).stdout, wanted)
     rows = fleet("query", "findings", store).stdout
     check("who could not judge it is not asked for it", "dirty-limits-in-seconds,not judged,2,16\n" in rows and "swap-outranked,warning,1,18\n" in rows, rows)
     equal("which hosts have it", [line for line in fleet("query", "findings_hosts", store).stdout.splitlines() if "outranked" in line], ["swap-outranked,critical,h03", "swap-outranked,warning,h01"])
-    found = json.loads(package("findings", store, "--json").stdout)
+    found = json.loads(fleet("findings", store, "--json").stdout)
     equal("a host without a finding was asked", (found["hosts"], found["asked"], found["to_change"]), (20, 18, 2))
     file = folder / "findings.parquet"
     equal("rows come as Parquet", fleet("query", "findings", store, "--parquet", file).returncode, 0)

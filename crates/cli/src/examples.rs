@@ -242,14 +242,20 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("ramline fleet collect store --ssh hosts.txt", "over ssh; the same again asks only those that failed"),
             ("ramline fleet collect store --prometheus http://localhost:9090", "what a server knows of its hosts"),
+            ("ramline fleet collect store --reports reports/*", "what `checkup --json FILE` wrote on each host"),
         ],
     ),
     ("fleet ingest", &[("ramline fleet ingest store study.tsv --layout old", "lines of the study's file")]),
-    ("fleet query", &[("ramline fleet query models store", "rows of one of the report's queries")]),
+    ("fleet query", &[("ramline fleet query models store", "rows of one of the queries")]),
     (
         "fleet rollout",
         &[("ramline fleet rollout store --bounds 1%", "a first wave that shows fewer than 1 % break, then the rest")],
     ),
+    (
+        "fleet settings",
+        &[("ramline fleet settings store --roles roles.tsv", "what most hosts of a role have, and which differ")],
+    ),
+    ("fleet findings", &[("ramline fleet findings store", "on how many hosts checkup finds what")]),
     ("fleet summarize", &[("ramline fleet summarize store", "after days were removed from it")]),
     ("fleet synth", &[("ramline fleet synth study.tsv", "a made-up file of 502 hosts")]),
     ("fleet textfile", &[("ramline fleet textfile", "the script; run it by a timer on each host")]),

@@ -27,18 +27,22 @@ pub struct Fleet {
 enum Verb {
     /// On how many hosts /tmp would fit into memory, which would break, and what they have
     Report(Report),
-    /// Ask many hosts: STORE with --ssh HOSTS, --prometheus URL or --metrics FILE...
+    /// Ask many hosts, or take what they sent: STORE with --ssh HOSTS, --prometheus URL, --metrics, --snapshots or --reports FILE...
     Collect(Words),
     /// A script that tells node_exporter's textfile collector how much lies in /tmp
     Textfile(Words),
     /// Take lines of a file of the study into a store: STORE FILE --layout old|new [--day DAY]
     Ingest(Words),
-    /// Rows of one of the report's queries, comma-separated: NAME STORE [--engine ENGINE]
+    /// Rows of one of the queries, comma-separated: NAME STORE [--engine ENGINE]
     Query(Words),
     /// Make anew what a store keeps of each host, as an ingest of many rows does by itself: STORE
     Summarize(Words),
     /// In which order /tmp moves into memory: waves of hosts of every kind: STORE [--bounds 1%,0.1%] [--roles FILE]
     Rollout(Words),
+    /// Memory settings that differ inside a role: STORE [--roles FILE]
+    Settings(Words),
+    /// Findings of checkup, counted over hosts: STORE
+    Findings(Words),
     /// Make up a file of 502 hosts with the figures that the study published: FILE
     Synth(Words),
 }
@@ -84,6 +88,8 @@ impl Fleet {
             Verb::Query(words) => words.run("query"),
             Verb::Summarize(words) => words.run("summarize"),
             Verb::Rollout(words) => words.run("rollout"),
+            Verb::Settings(words) => words.run("settings"),
+            Verb::Findings(words) => words.run("findings"),
             Verb::Synth(words) => words.run("synth"),
         }
     }
