@@ -64,8 +64,8 @@ def cells(series):
         for setting in settings:
             name, simpler = setting["name"], setting.get("simpler") or {}
             seconds = [run["seconds"] / run["rounds"] for run in entry["runs"] if run["setting"] == name and run["rounds"] > 0]
-            yield {"series": entry["name"], "seconds": seconds, "paced": name == pace, "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
-                   "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
+            yield {"series": entry["name"], "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
+                   "seconds": seconds, "paced": name == pace, "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
                    "unchanged": {figure: ((base["measured"] or {}).get(figure) or {}).get("median") for figure in FIGURES} if setting is not base else None}
 
 
@@ -114,7 +114,7 @@ def time_errors(cells_of, all_of):
 
 
 def apart(one, other):
-    """Whether runs tell two settings apart."""
+    """Whether runs tell two settings apart. They are no pairs: a setting may have more runs than another."""
     draw = random.Random(1)
     middle = lambda seconds: statistics.median(draw.choices(seconds, k=len(seconds)))
     ratios = sorted(middle(one) / middle(other) for _ in range(RESAMPLES))
@@ -122,12 +122,12 @@ def apart(one, other):
 
 
 def ranked(cells_of):
-    """Each pair of settings of a series: whether they are told apart, and 1 where their order is as predicted, else -1."""
+    """Each pair of settings of a series: whether they are told apart, and 1 where their order is as predicted, -1 where it is not, 0 where one of the two has none."""
     both = times(cells_of)
+    sign = lambda x: (x > 0) - (x < 0)
     for at, (said, seconds) in enumerate(both):
         for other, others in both[at + 1:]:
-            agrees = (said < other) == (statistics.median(seconds) < statistics.median(others))
-            yield apart(seconds, others), 1 if agrees else -1
+            yield apart(seconds, others), sign(said - other) * sign(statistics.median(seconds) - statistics.median(others))
 
 
 def lines_of(counted):

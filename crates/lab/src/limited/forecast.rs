@@ -53,9 +53,6 @@ struct Basis<'a> {
     slower: Option<f64>,
 }
 
-/// What simpler models say, which takes longer than the forecast: asked only where something was measured that both can be held against.
-type Rivals = fn(&Compact, &Setting) -> Simpler;
-
 impl Question<'_> {
     /// The same load in other amounts of RAM as well; each setting's name then says in which.
     #[must_use]
@@ -108,7 +105,7 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), None, progress)
+    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), false, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only the time of one setting is used: it says
@@ -140,7 +137,7 @@ pub fn against(
     };
     let name = reference.map_or("", |((arm, _), _)| arm.name.as_str());
     let basis = (Basis { slower, ..basis }, name);
-    let mut out = foretold(question, &[kernel], &touches, basis, Some(rivals::simpler), progress)?;
+    let mut out = foretold(question, &[kernel], &touches, basis, true, progress)?;
     beside(&mut out, records);
     Ok(out)
 }
@@ -174,7 +171,7 @@ fn foretold(
     kernels: &[Kernel],
     touches: &Compact,
     (basis, reference): (Basis<'_>, &str),
-    simpler: Option<Rivals>,
+    compared: bool,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
     let Question { name, arms, swap, runs, .. } = question;
@@ -186,7 +183,7 @@ fn foretold(
         progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
             let begun: Vec<_> =
-                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis, simpler))).collect();
+                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis, compared))).collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
         });
         for ((arm, workload, _), foretold) in batch.iter().zip(all) {
@@ -237,13 +234,14 @@ fn one(
     of: &(Arm, Workload, Kernel),
     (swap, runs): (SwapSizes, u32),
     basis: Basis<'_>,
-    simpler: Option<Rivals>,
+    compared: bool,
 ) -> Result<Option<(Option<Figures>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |_: u32, page: u64| one_of(&lengths, page);
     let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
-    Ok(Some((foretold, simpler.map(|models| models(touches, &setting)))))
+    // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
+    Ok(Some((foretold, compared.then(|| rivals::simpler(touches, &setting)))))
 }
 
 fn one_of(lengths: &[u16], page: u64) -> u16 {
