@@ -1,5 +1,8 @@
 use super::*;
 
+/// How often a file is brought in.
+const ATTEMPTS: u32 = 3;
+
 fn half(parts: &[(u64, u64)]) -> (u64, u64) {
     let (mut seen, mut taken) = (0, 0);
     let all: Vec<_> = parts.iter().flat_map(|part| every_second(*part, &mut seen, &mut taken)).collect();
@@ -38,7 +41,18 @@ fn a_file_is_made_cold_half_warm_and_warm_and_each_is_proven() {
     std::fs::write(&path, vec![7; 4 << 20]).unwrap();
     let set = FileSet::of_files(&[path]).unwrap();
     let share = |warmth| set.bring_about(warmth).unwrap().share();
-    assert_eq!((share(Warmth::Cold), share(Warmth::Warm)), (0.0, 1.0));
+    // A machine may run a DAMON scheme that takes pages whose memory was idle under somebody else, also of a file that was read a moment ago.
+    let mut seen = (0.0, 0.0);
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 {
+            ramline_testkit::repeated("a file made cold and warm", &format!("{seen:?} of it were in the page cache"));
+        }
+        seen = (share(Warmth::Cold), share(Warmth::Warm));
+        if seen == (0.0, 1.0) {
+            break;
+        }
+    }
+    assert_eq!(seen, (0.0, 1.0));
     assert!((share(Warmth::Half) - 0.5).abs() < 0.05);
     assert_eq!(set.needed(), Bytes::from_mib(4));
 }
