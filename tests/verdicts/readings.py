@@ -34,6 +34,7 @@ class State:
     guest: str = ""
     quick: bool = False  # in the part that `make test` runs
     fresh: bool = False  # made anew for each reading
+    still: bool = False  # nothing moves in it, so no rate has to settle, and none has to fade behind it
     second: bool = False  # of the list that the judgement was not made with
 
 
