@@ -22,7 +22,8 @@ pub struct Guard<'a> {
     margin: u64,
     asked: AtomicU64,
     granted: AtomicU64,
-    turn: Mutex<()>,
+    /// Who holds it decides for all: once one is refused, those that wait are too, and do not look for themselves.
+    refused: Mutex<Option<Stop>>,
 }
 
 impl<'a> Guard<'a> {
@@ -30,7 +31,7 @@ impl<'a> Guard<'a> {
     pub fn new(root: &'a Root, room: &Room, missing: Bytes) -> Guard<'a> {
         let margin = margin(room.bytes.0);
         let granted = if missing.0 < STEP { missing.0 } else { STEP }.min(room.bytes.0.saturating_sub(margin));
-        Guard { root, margin, asked: AtomicU64::new(0), granted: AtomicU64::new(granted), turn: Mutex::default() }
+        Guard { root, margin, asked: AtomicU64::new(0), granted: AtomicU64::new(granted), refused: Mutex::default() }
     }
 
     /// What is kept free, in bytes.
@@ -44,7 +45,10 @@ impl<'a> Guard<'a> {
         if sum <= self.granted.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let _turn = lock(&self.turn);
+        let mut refused = lock(&self.refused);
+        if let Some(stop) = &*refused {
+            return Err(stop.clone());
+        }
         if sum <= self.granted.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -53,7 +57,8 @@ impl<'a> Guard<'a> {
             std::thread::sleep(STALE);
             room = self.room();
             if !self.grant(sum, &room) {
-                return Err(Stop::Room { bound: room.bound, room: room.bytes, margin: Bytes(self.margin) });
+                let stop = Stop::Room { bound: room.bound, room: room.bytes, margin: Bytes(self.margin) };
+                return Err(refused.insert(stop).clone());
             }
         }
         Ok(())
@@ -101,6 +106,16 @@ mod tests {
         assert!((0..224).all(|_| guard.allow(1 << 20).is_ok()), "256 MiB less an eighth");
         let Err(Stop::Room { bound, room, margin }) = guard.allow(1 << 20) else { panic!("it must stop") };
         assert_eq!((bound.as_str(), room, margin), ("the machine", Bytes::from_mib(256), Bytes::from_mib(32)));
+    }
+
+    #[test]
+    fn who_waits_behind_one_that_is_refused_is_refused_as_well() {
+        let (tree, root) = machine(64 << 10);
+        let guard = Guard::new(&root, &cache_room(&root).unwrap(), Bytes::from_gib(1));
+        assert!(guard.allow(60 << 20).is_err());
+        // Room for all of it, which nobody looks at any more.
+        set(&tree, 8 << 20);
+        assert!(guard.allow(1 << 20).is_err());
     }
 
     #[test]
