@@ -8,6 +8,7 @@ import re
 import subprocess
 
 from harness import TOP, Skip, check, equal, near, note
+from parts import debian
 
 POWER_CUT = 123
 # Of the change that every record is tried of; the sweep without reboots counts them.
@@ -103,16 +104,19 @@ DISK_ALONE = [("/dev/vdb1", None)]
 
 
 def cut_twice(machine):
-    """zram by ramline's own unit: a power cut in the apply, finished; a power cut in the undo, undone: all as before, within three boots."""
+    """zram by ramline's own unit: a power cut in the apply, finished and looked at by the quick checkup; a power cut in the undo, undone: all as before, within
+    three boots."""
     disk = Disk(machine, "cut-twice")
     disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
     # What this boot delivers stays on its disk when the power goes, and comes home with the next.
-    disk.boot("found finish now keep cut_undo", cut=True, CUT=9)
+    disk.boot("found finish now checked keep cut_undo", cut=True, CUT=9)
     third = disk.boot("status undo undone")
     state(third, "found", 1, "half_applied", True)
     went(third, "finish")
     state(third, "now-status", 1, "in_force")
     in_force(third, "now", ZRAM_FIRST)
+    debian.whole(third, "root")
+    check("the checkup leaves nothing", not third.changes("unchecked", "checked"), "\n".join(third.changes("unchecked", "checked")))
     state(third, "status", 1, "half_undone", True)
     went(third, "undo")
     same("after the undo all is as before", third.text("before.listing"), third.text("undone.listing"))

@@ -140,6 +140,8 @@ after() { listing after && step after-status ramline tune status --json && step 
 keep() { cp /out/* $kept/ && sync; }
 undone() { listing undone; }
 now() { facts now; }
+# The quick checkup of this machine as it is.
+checked() { state unchecked && step root ramline checkup --quick --json /out/root.json --html /out/root.html && state checked; }
 
 # Each word of APPLY is one `tune apply`, commas for blanks.
 apply() {
