@@ -242,8 +242,11 @@ def page(series):
            "Beside simpler models, median errors of the same cells: one list (what was touched longest ago goes), two lists, and the assumption that nothing changes: what swap:60",
            "brought on the same kernel, taken for the other settings.", "", *against_rivals(counted), "", "## The five worst", "", "| load | setting | figure | error |", "|---|---|---|---|"]
     out += [f"| {cell['series']} | {cell['setting']} | {name} | {error_of_cell:.0%} |" for error_of_cell, cell, name in worst(counted)]
+    told = set()
     for _, cell, name in worst(counted):
-        out += ["", f"**{cell['series']}, {cell['setting']}, {name}.** {CAUSES.get((cell['series'], cell['setting'], name), 'Not known.')}"]
+        cause = CAUSES.get((cell["series"], cell["setting"], name), "Not known.")
+        out += ["", f"**{cell['series']}, {cell['setting']}, {name}.** {'The same.' if cause in told else cause}"]
+        told |= {cause} - {"Not known."}
     for entry in series:
         out += section(entry)
     return "\n".join(out) + "\n"
