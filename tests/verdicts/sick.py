@@ -227,7 +227,7 @@ SICK = [
     State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",),
           words=r"only after the slower swap", quick=True, still=True),
     State("huge pages hogging", "7 % of RAM as huge pages that nothing uses.", huge_pages, sick=True, causes=("huge-pages-unused",),
-          words=r"huge pages", quick=True, still=True),
+          words=r"huge pages", quick=True),
     State("group killed again and again", "A process that needs more than the 96 MiB of its group, started again whenever it is killed.", killed_again_and_again, sick=True,
           causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
     State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True,

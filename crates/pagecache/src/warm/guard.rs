@@ -22,7 +22,7 @@ pub struct Guard<'a> {
     margin: u64,
     asked: AtomicU64,
     granted: AtomicU64,
-    /// Who holds it decides for all: once one is refused, those that wait are too, and do not look for themselves.
+    /// The first refusal, which is the answer for everyone; one reader at a time may look for room.
     refused: Mutex<Option<Stop>>,
 }
 
@@ -113,7 +113,7 @@ mod tests {
         let (tree, root) = machine(64 << 10);
         let guard = Guard::new(&root, &cache_room(&root).unwrap(), Bytes::from_gib(1));
         assert!(guard.allow(60 << 20).is_err());
-        // Room for all of it, which nobody looks at any more.
+        // There is room by now, but the answer was final.
         set(&tree, 8 << 20);
         assert!(guard.allow(1 << 20).is_err());
     }
