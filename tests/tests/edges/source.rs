@@ -1,7 +1,9 @@
 //! The source of the crates, as the structure tests read it: whole files, without comments and without what is compiled for tests only.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use proc_macro2::LineColumn;
 use ramline_testkit::project;
@@ -23,8 +25,13 @@ impl Source {
     }
 }
 
-/// Every file below `src` of a crate, but files that hold tests only.
-pub fn of_crate(name: &str) -> Vec<Source> {
+/// Every file below `src` of a crate, but files that hold tests only. A crate is parsed once for all tests: that is most of their work.
+pub fn of_crate(name: &str) -> &'static [Source] {
+    static PARSED: Mutex<BTreeMap<String, &'static [Source]>> = Mutex::new(BTreeMap::new());
+    PARSED.lock().unwrap().entry(name.to_owned()).or_insert_with(|| Vec::leak(parsed(name)))
+}
+
+fn parsed(name: &str) -> Vec<Source> {
     let mut paths = Vec::new();
     walk(&project().join("crates").join(name).join("src"), &mut paths);
     paths.sort();
