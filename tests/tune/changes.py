@@ -11,6 +11,8 @@ from harness import TOP, Skip, check, equal, near, note
 from parts import debian
 
 POWER_CUT = 123
+# What a shell says of a process that SIGKILL has ended.
+KILLED = 137
 # Of the change that every record is tried of; the sweep without reboots counts them.
 APPLY_RECORDS, UNDO_RECORDS = 33, 36
 ZRAM = "zram,--goal,capacity"
@@ -29,9 +31,9 @@ class Disk:
         self.machine, self.path = machine, machine.folder / f"{name}.qcow2"
         self.path.unlink(missing_ok=True)
 
-    def boot(self, do, cut=False, kernel=None, **variables):
+    def boot(self, do, cut=False, last=False, kernel=None, **variables):
         kernel = kernel or self.kernel
-        options = [*self.more, "--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else [])
+        options = [*self.more, "--persist", str(self.path)] + (["--power-cut", "^tune: cut now"] if cut else []) + (["--last"] if last else [])
         options += ["--kernel", kernel] if kernel else []
         seen = self.machine.debian("tune", *options, cut=cut, DO=do, **variables)
         if cut:
@@ -103,28 +105,28 @@ ZRAM_FIRST = [("/dev/zram0", 100), ("/dev/vdb1", None)]
 DISK_ALONE = [("/dev/vdb1", None)]
 
 
-def cut_twice(machine):
-    """zram by ramline's own unit: a power cut in the apply, finished and looked at by the quick checkup; a power cut in the undo, undone: all as before, within
-    three boots."""
-    disk = Disk(machine, "cut-twice")
+def cut_and_killed(machine):
+    """zram by ramline's own unit: a power cut in the apply, finished and looked at by the quick checkup; the undo killed, then undone: all as before, within
+    two boots."""
+    disk = Disk(machine, "cut-and-killed")
     disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
-    # What this boot delivers stays on its disk when the power goes, and comes home with the next.
-    disk.boot("found finish now checked keep cut_undo", cut=True, CUT=9)
-    third = disk.boot("status undo undone")
-    state(third, "found", 1, "half_applied", True)
-    went(third, "finish")
-    state(third, "now-status", 1, "in_force")
-    in_force(third, "now", ZRAM_FIRST)
-    debian.whole(third, "root")
-    check("the checkup leaves nothing", not third.changes("unchecked", "checked"), "\n".join(third.changes("unchecked", "checked")))
-    state(third, "status", 1, "half_undone", True)
-    went(third, "undo")
-    same("after the undo all is as before", third.text("before.listing"), third.text("undone.listing"))
+    # What the first boot delivers stays on its disk when the power goes, and comes home with the next.
+    second = disk.boot("found finish now checked kill_undo status undo undone", last=True, CUT=9)
+    state(second, "found", 1, "half_applied", True)
+    went(second, "finish")
+    state(second, "now-status", 1, "in_force")
+    in_force(second, "now", ZRAM_FIRST)
+    debian.whole(second, "root")
+    check("the checkup leaves nothing", not second.changes("unchecked", "checked"), "\n".join(second.changes("unchecked", "checked")))
+    check("the undo is killed", second.status("killed") == KILLED, second.said("killed"))
+    state(second, "status", 1, "half_undone")
+    went(second, "undo")
+    same("after the undo all is as before", second.text("before.listing"), second.text("undone.listing"))
     disk.gone()
 
 
 def cut_and_reboot(machine):
-    """As `cut_twice`, with a reboot behind what was finished and another behind what was undone."""
+    """As `cut_and_killed`, with a power cut in the undo as well, a reboot behind what was finished and another behind what was undone."""
     disk = Disk(machine, "cut")
     disk.boot("without_generator before cut_apply", cut=True, APPLY=ZRAM, CUT=14)
     second = disk.boot("status finish now")
