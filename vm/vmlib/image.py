@@ -1,8 +1,8 @@
-"""The Debian guest's disks: an image built by debootstrap and mke2fs, a swap partition, and an initial RAM disk per kernel.
+"""The Debian guest's disks: an image built by mmdebstrap and mke2fs, a swap partition, and an initial RAM disk per kernel.
 
 The image is named after a hash of its recipe (this file, the guest's files, the kernels, packages asked for besides), so a
 change of recipe rebuilds it, and an overlay made on an older image says so instead of reading another one's blocks. No loop
-device is used and nothing stays mounted: debootstrap runs in its own mount and process namespace.
+device is used and nothing stays mounted: mmdebstrap runs in its own mount and process namespace.
 
 Example: image().root  # cache/debian-<hash>.img, with a partition table and ext4 on partition 1
 """
@@ -23,9 +23,7 @@ SUITE = "trixie"
 # What others need of their modules comes with their initial RAM disk.
 KERNELS = ("6.12",)
 PACKAGES = (
-    "systemd,systemd-sysv,udev,kmod,dbus,dbus-user-session,libpam-systemd,systemd-zram-generator,procps,e2fsprogs,util-linux,"
-    # What `show translate` is compared with; busybox makes the container's image.
-    "podman,crun,busybox-static,htop,btop,sysstat"
+    "systemd,systemd-sysv,udev,kmod,dbus,dbus-user-session,libpam-systemd,systemd-zram-generator,procps,e2fsprogs,util-linux"
 )
 ROOT_BYTES = 4 << 30  # sparse
 SWAP_BYTES = 512 << 20
@@ -98,7 +96,7 @@ def initrd(chosen, path):
 
 def _build(target, more):
     if os.geteuid() != 0:
-        raise Failure("building the Debian image needs root (debootstrap)\ntry: sudo vm/debian build")
+        raise Failure("building the Debian image needs root (mmdebstrap)\ntry: sudo vm/debian build")
     with tempfile.TemporaryDirectory(prefix="debian-", dir=CACHE) as scratch:
         root = Path(scratch) / "root"
         _bootstrap(root, more)
@@ -118,13 +116,11 @@ def _build(target, more):
 
 
 def _bootstrap(root, more):
-    debs = CACHE / "debs"
-    debs.mkdir(parents=True, exist_ok=True)
-    say(f"debootstrap {SUITE}")
+    say(f"mmdebstrap {SUITE}")
     # The namespaces end with the command: no mount and no process outlives it.
     namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     packages = f"{PACKAGES},{more}" if more else PACKAGES
-    words = ["debootstrap", "--variant=minbase", f"--include={packages}", f"--cache-dir={debs}", "--merged-usr"]
+    words = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={packages}"]
     trust = [f"--keyring={KEYRING}"] if KEYRING.exists() else []
     run([*namespaces, *words, *trust, SUITE, root, mirrors()[0]], env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 

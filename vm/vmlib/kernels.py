@@ -9,6 +9,7 @@ Example: kernel("6.12").modules_root
 """
 
 import lzma
+import re
 import shutil
 import struct
 import subprocess
@@ -156,27 +157,26 @@ def _pick_modules(base, target, release):
     picked.mkdir(parents=True)
     for table in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
         shutil.copy2(source / table, picked / table)
-    run(["depmod", "-b", base, release])
-    needs, paths = {}, {}
-    for line in (source / "modules.dep").read_text().splitlines():
-        path, _, rest = line.partition(":")
-        needs[path] = rest.split()
-        paths[Path(path).name.split(".")[0].replace("-", "_")] = path
-    wanted = set()
-    for name in MODULES:
-        if path := paths.get(name):
-            # modules.dep lists all transitive needs of a module.
-            wanted.update([path, *needs[path]])
-    for path in wanted:
-        plain = picked / path.removesuffix(".xz").removesuffix(".zst")
+    paths = {path.name.split(".")[0].replace("-", "_"): path for path in source.rglob("*.ko*")}
+    wanted, taken = list(MODULES), set()
+    # depmod would unpack all 4,000 of a package to tell what these need; they say it themselves.
+    while wanted:
+        name = wanted.pop().replace("-", "_")
+        path = paths.get(name)
+        if path is None or name in taken:
+            continue
+        taken.add(name)
+        plain = picked / path.relative_to(source).with_name(path.name.removesuffix(".xz").removesuffix(".zst"))
         plain.parent.mkdir(parents=True, exist_ok=True)
-        if path.endswith(".xz"):
-            plain.write_bytes(lzma.decompress((source / path).read_bytes()))
-        elif path.endswith(".zst"):
-            run(["zstd", "-dqf", source / path, "-o", plain])
+        if path.suffix == ".xz":
+            plain.write_bytes(lzma.decompress(path.read_bytes()))
+        elif path.suffix == ".zst":
+            run(["zstd", "-dqf", path, "-o", plain])
         else:
-            shutil.copy2(source / path, plain)
+            shutil.copy2(path, plain)
         _unsign(plain)
+        needs = re.search(rb"\0depends=([^\0]*)\0", plain.read_bytes())
+        wanted += needs[1].decode().split(",") if needs and needs[1] else []
     run(["depmod", "-b", target, release])
 
 

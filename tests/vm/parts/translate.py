@@ -10,6 +10,8 @@ import sys
 from harness import TOP, check, note
 
 TRANSLATE = TOP / "tests/translate"
+# What the image has besides for it; busybox makes the container's image.
+PACKAGES = "podman,crun,busybox-static,htop,btop,sysstat"
 # What systemctl prints for people: one decimal of a binary unit.
 UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -20,7 +22,7 @@ def agrees(machine):
         sys.path.insert(0, str(TRANSLATE))
     tools, screen = importlib.import_module("tools"), importlib.import_module("screen")
     meminfo = (TRANSLATE / "meminfo").read_text()
-    seen = machine.debian("translate", MEMINFO=meminfo.rstrip(), HTOPRC=tools.HTOPRC, BTOPRC=tools.BTOPRC)
+    seen = machine.debian("translate", "--with", PACKAGES, MEMINFO=meminfo.rstrip(), HTOPRC=tools.HTOPRC, BTOPRC=tools.BTOPRC)
     version = lambda tool: tools.of_version(seen.text(f"version-{tool}.out"))
     made_up(seen, tools, screen, version)
     container(seen, tools, version)
