@@ -111,10 +111,11 @@ class Mapped:
 
 
 def noise(path, size, sync=True):
-    """A file of random bytes, in the page cache; written to the disk unless it is to stay dirty."""
+    """A file of random bytes, the same in each MiB, in the page cache; written to the disk unless it is to stay dirty."""
+    block = os.urandom(MIB)
     with open(path, "wb") as out:
-        for at in range(0, size, 16 * MIB):
-            out.write(os.urandom(min(16 * MIB, size - at)))
+        for at in range(0, size, MIB):
+            out.write(block[:min(MIB, size - at)])
         if sync:
             out.flush()
             os.fsync(out.fileno())
