@@ -270,7 +270,7 @@ fn view_does_not_compute_on_what_was_measured() {
             continue;
         }
         // A sum of bounds is none.
-        let code = without_quotes(&code).replace(" + use<", "").replace(" + _", "");
+        let code = without_quotes(code).replace(" + use<", "").replace(" + _", "");
         for word in operators.iter().chain(&calls) {
             found.extend(code.match_indices(word).map(|(at, _)| {
                 let around: String = code[..at].chars().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect();
