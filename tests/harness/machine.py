@@ -112,7 +112,7 @@ class Mapped:
 
 def noise(path, size, sync=True):
     """A file of random bytes, the same in each MiB, in the page cache; written to the disk unless it is to stay dirty."""
-    block = os.urandom(MIB)
+    block = os.urandom(min(MIB, size))
     with open(path, "wb") as out:
         for at in range(0, size, MIB):
             out.write(block[:min(MIB, size - at)])
