@@ -160,13 +160,13 @@ undo() { step undo ramline tune undo 1 --yes; }
 # The process dies behind record CUT of the verb, and then the power goes.
 cut_apply() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms && cut; }
 cut_undo() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo --yes && cut; }
-# Only the process dies.
-kill_undo() { step killed env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo --yes; }
 cut() {
     cat /out/cut.status /out/cut.err
     echo "tune: cut now"
     sleep 120
 }
+# Here only the process dies.
+kill_undo() { step killed env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune undo --yes; }
 
 # What the power cut left of change NUMBER, and its end: finished first where MEND says so, then undone. It comes home with a later boot.
 mend() {
