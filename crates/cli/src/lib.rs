@@ -66,14 +66,24 @@ pub fn run() -> ExitCode {
         return ramline_sandbox::vm::guest::main();
     }
     // A panic has said by itself what it was.
-    let bare = words.is_empty() || words == ["show"];
-    signals::with_a_usual_stack(move || if bare { bare_show() } else { command_line() })
+    let bare = bare_show_format(&words);
+    signals::with_a_usual_stack(move || bare.map_or_else(command_line, bare_show))
         .unwrap_or(ExitCode::from(exit::FAILED))
 }
 
-/// `ramline` and `ramline show`, for prompts and loops: nothing to parse, so the table of all commands, half of what a command takes, is not built.
-fn bare_show() -> ExitCode {
-    finish(commands::show::Show::plain(output::Format { json: false }).run(&source::Source::default()))
+/// `ramline`, `ramline show` and the same with `--json`, for prompts and loops: nothing to parse, so the table of all commands, half of what a
+/// command takes, is not built.
+fn bare_show_format(words: &[String]) -> Option<output::Format> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] | ["show"] => Some(output::Format { json: false }),
+        ["--json"] | ["show", "--json"] | ["--json", "show"] => Some(output::Format { json: true }),
+        _ => None,
+    }
+}
+
+fn bare_show(format: output::Format) -> ExitCode {
+    finish(commands::show::Show::plain(format).run(&source::Source::default()))
 }
 
 fn command_line() -> ExitCode {

@@ -90,7 +90,7 @@ fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
         let dir = "/sys/module/zswap/parameters";
         directory(reader, dir, reader.names(dir), |files| Zswap::from_files(&files))
     });
-    out.cgroups = wanted(want.cgroups, || cgroups::cgroups(reader));
+    out.cgroups = wanted(want.cgroups, || cgroups::cgroups(reader, out.mounts.data().map(Vec::as_slice)));
     let keys = || VmSettings::KEYS.iter().map(|key| (*key).to_owned()).collect();
     out.settings = wanted(want.settings, || directory(reader, "/proc/sys/vm", keys(), settings));
     out.evictors = wanted(want.evictors, || evictors::evictors(reader));
@@ -108,7 +108,7 @@ fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
     let page = out.machine.page_size;
     let slab = || reader.section("/proc/slabinfo", |path, text| Slab::parse(path, text, page));
     out.slab = wanted(want.slab, slab);
-    out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader));
+    out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader, out.meminfo.data()));
     out.zfs = wanted(want.zfs, || zfs(reader));
     out.configured = wanted(want.configured, || configured::configured(reader));
     out.killers = wanted(want.killers, || killers::killers(reader, out.processes.data()));

@@ -2,7 +2,6 @@
 
 pub mod arena;
 pub mod cgroup;
-pub mod code;
 pub mod direct;
 pub mod drop_caches;
 pub mod error;

@@ -46,7 +46,11 @@ pub fn unescape(text: &str, mark: &str, (digits, radix): (usize, u32), may: impl
 /// Control characters (Unicode category Cc), format characters that reorder, join or hide text (Cf), line and paragraph
 /// separators (Zl, Zp), variation selectors, and private use, which a terminal's font may draw as anything.
 #[must_use]
+#[inline]
 pub fn is_hostile(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     c.is_control()
         || matches!(u32::from(c),
             0x00ad | 0x034f | 0x061c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f

@@ -92,9 +92,6 @@ impl Show {
             _ => ShowMemory::WANTED,
         };
         let (before, after) = looks.window(wanted, Walking::Never)?;
-        if self.common.watch.is_none() {
-            ramline_kernel::code::forget();
-        }
         let window = before.as_deref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&*after, window.as_ref());
         // Who names the first screen wants every line of it.

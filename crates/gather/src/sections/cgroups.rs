@@ -37,8 +37,10 @@ const V2_FILES: &[&str] = &[
     "cgroup.stat",
 ];
 
-pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {
-    let Some((version, mount)) = hierarchy(reader) else { return absent() };
+/// With the mounts, where they were read already.
+pub fn cgroups(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Cgroups> {
+    let known = mounts.map(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
+    let Some((version, mount)) = known.unwrap_or_else(|| hierarchy(reader)) else { return absent() };
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
     reader.timed(|| {
         let mut unseen = Vec::new();

@@ -8,9 +8,9 @@ use crate::prelude::*;
 const DIR: &str = "/sys/kernel/mm/hugepages";
 
 /// A kernel without huge pages has no pool, which is seen and empty.
-pub fn hugepages(reader: &Reader<'_>) -> Seen<Vec<HugePool>> {
+pub fn hugepages(reader: &Reader<'_>, meminfo: Option<&Meminfo>) -> Seen<Vec<HugePool>> {
     reader.timed(|| {
-        let default = default_pool(reader);
+        let default = meminfo.map_or_else(|| default_pool(&read_meminfo(reader)?), default_pool);
         let pools: Vec<HugePool> = reader.names(DIR).iter().filter_map(|name| named_pool(reader, name)).collect();
         if pools.is_empty() {
             // A container hides the directory and an old capture lacks it; the default pool is in meminfo too.
@@ -32,8 +32,11 @@ fn named_pool(reader: &Reader<'_>, name: &str) -> Option<HugePool> {
     pool(HugePool::page_of(name)?, false, files.map(|file| reader.number(&format!("{DIR}/{name}/{file}"))))
 }
 
-fn default_pool(reader: &Reader<'_>) -> Option<HugePool> {
-    let meminfo = Meminfo::parse("/proc/meminfo", &reader.text("/proc/meminfo").ok()?).ok()?;
+fn read_meminfo(reader: &Reader<'_>) -> Option<Meminfo> {
+    Meminfo::parse("/proc/meminfo", &reader.text("/proc/meminfo").ok()?).ok()
+}
+
+fn default_pool(meminfo: &Meminfo) -> Option<HugePool> {
     let keys = ["HugePages_Total", "HugePages_Free", "HugePages_Rsvd", "HugePages_Surp"];
     pool(meminfo.hugepagesize.filter(|page| page.0 > 0)?, true, keys.map(|key| meminfo.count(key)))
 }

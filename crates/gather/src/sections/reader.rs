@@ -12,10 +12,13 @@ use super::meta::Meta;
 use crate::prelude::*;
 
 /// No file of the kernel that we read is larger; a captured one that is, is not a capture.
-const LARGEST: u64 = 32 << 20;
+const LARGEST: usize = 32 << 20;
 
 /// Of sysfs the kernel gives a page; what is taken apart word by word must not be a book.
-const LARGEST_KNOB: u64 = 1 << 20;
+const LARGEST_KNOB: usize = 1 << 20;
+
+/// What one read asks for: more than the kernel gives at once of most of its files.
+const PIECE: usize = 8 << 10;
 
 /// `/dev/null`, major 1 and minor 3, as the kernel numbers devices.
 const NULL_DEVICE: u64 = 0x103;
@@ -92,11 +95,7 @@ impl<'a> Reader<'a> {
         let file = std::fs::File::open(&full).map_err(classify)?;
         let knob = path.starts_with("/sys") && !path.starts_with("/sys/fs/cgroup");
         let largest = if knob { LARGEST_KNOB } else { LARGEST };
-        let mut bytes = Vec::new();
-        file.take(largest + 1).read_to_end(&mut bytes).map_err(classify)?;
-        if bytes.len() as u64 > largest {
-            return Err(NotRead::Unusable(format!("larger than {} MiB", largest >> 20)));
-        }
+        let bytes = whole(file, largest, knob)?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
@@ -207,6 +206,28 @@ impl<'a> Reader<'a> {
     /// Boot-time clock; none in a captured tree, whose answers must not depend on when they are asked.
     fn clock(&self) -> Option<Nanos> {
         self.root.is_live().then(boottime)
+    }
+}
+
+/// The whole file in as few reads as the kernel allows: its files tell no length, and the standard library begins with 32 bytes. A knob of
+/// sysfs is at most a page and comes in one piece.
+fn whole(mut file: std::fs::File, largest: usize, knob: bool) -> Result<Vec<u8>, NotRead> {
+    let (mut bytes, mut piece) = (Vec::new(), [0; PIECE]);
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => {
+                bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
+                if knob && count < PIECE {
+                    return Ok(bytes);
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(classify(error)),
+        }
+        if bytes.len() > largest {
+            return Err(NotRead::Unusable(format!("larger than {} MiB", largest >> 20)));
+        }
     }
 }
 
