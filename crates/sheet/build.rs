@@ -1,11 +1,9 @@
 //! Packs the style of the pages, which the binary carries: 10 KB become 3.
 
-use std::io::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use miniz_oxide::deflate::{CompressionLevel, compress_to_vec};
 
 const STYLE: &str = "assets/report.css";
 
@@ -13,7 +11,6 @@ const STYLE: &str = "assets/report.css";
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={STYLE}");
     let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&fs::read(STYLE)?)?;
-    fs::write(Path::new(&folder).join("report.css.deflate"), packed.finish()?)
+    let packed = compress_to_vec(&fs::read(STYLE)?, CompressionLevel::UberCompression as u8);
+    fs::write(Path::new(&folder).join("report.css.deflate"), packed)
 }

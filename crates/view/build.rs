@@ -1,11 +1,9 @@
 //! Packs the schemas that the binary carries: 420 KB of JSON become 75.
 
-use std::io::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use miniz_oxide::deflate::{CompressionLevel, compress_to_vec};
 
 const BUNDLE: &str = "../../schema/ramline.schema.json";
 
@@ -13,7 +11,6 @@ const BUNDLE: &str = "../../schema/ramline.schema.json";
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={BUNDLE}");
     let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&fs::read(BUNDLE)?)?;
-    fs::write(Path::new(&folder).join("schema.deflate"), packed.finish()?)
+    let packed = compress_to_vec(&fs::read(BUNDLE)?, CompressionLevel::UberCompression as u8);
+    fs::write(Path::new(&folder).join("schema.deflate"), packed)
 }
