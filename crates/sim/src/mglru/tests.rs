@@ -86,7 +86,7 @@ fn same(memory: &Memory, plain: &Plain, what: &str) {
             let wanted = plain.lists.get(&(kind, generation)).cloned().unwrap_or_default();
             let mut found = Vec::new();
             let mut pages = memory.pages.clone();
-            let mut list = memory.lists[kind][place(generation)];
+            let mut list = memory.lists[kind][place(generation)].clone();
             while let Some(id) = list.pop(&mut pages) {
                 found.push(id);
             }
