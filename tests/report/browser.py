@@ -65,6 +65,8 @@ class Browser:
                 "goog:chromeOptions": {"binary": shutil.which("chromium"),
                                        "args": FLAGS + [f"--user-data-dir={self.profile.name}"]},
             }}})["sessionId"]
+            # What the page of a new tab asks for is not asked for by a report.
+            self._in_session("POST", "/url", {"url": "about:blank"})
         except BaseException:
             self.__exit__()
             raise

@@ -4,6 +4,7 @@ What it is not: a test of the numbers; those are tested where they are made. Wor
 returns pairs of a check's sentence and the list of what is wrong, empty where it holds.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -26,16 +27,17 @@ def probe(browser, name, *args):
     return browser.run(PROBES, name, *args)
 
 
-def in_every_view(browser, file, look):
-    """What `look` finds at each width in each scheme, with details closed and open, with the view named."""
-    found = []
+def in_every_view(browser, looks):
+    """What each of `looks` finds at each width in each scheme, with details closed and open, with the view named: a list for each."""
+    found = [[] for _ in looks]
     for unfolded in (False, True):
         browser.run("for (const part of document.querySelectorAll('details')) part.open = arguments[0]", unfolded)
         for width in WIDTHS:
             for dark in (False, True):
                 browser.view(width, dark)
                 view = f"{width} px, {'dark' if dark else 'light'}, details {'open' if unfolded else 'closed'}"
-                found += [f"at {view}: {wrong}" for wrong in look()]
+                for look, wrongs in zip(looks, found):
+                    wrongs += [f"at {view}: {wrong}" for wrong in probe(browser, *look)]
     return found
 
 
@@ -44,9 +46,8 @@ def size(_browser, file):
     return [] if size < MOST_BYTES else [f"{size} bytes, at most {MOST_BYTES}"]
 
 
-def height(browser, file):
+def height(browser, _file):
     """A report of a checkup is read at a glance; the page of a series has what a series has."""
-    browser.open(file)
     if not browser.run("return document.querySelector('#record, .tall') !== null"):
         return []
     found = []
@@ -63,35 +64,17 @@ def steering(_browser, file):
     return [f"U+{ord(m[0]):04X} at character {m.start()}: {text[max(0, m.start() - 30):m.start()]!r}" for m in STEERING.finditer(text)][:5]
 
 
-def console(browser, file):
-    browser.open(file)
+def console(browser, _file):
     return [f"{e['level']}: {e['message']}" for e in browser.logs("browser")]
 
 
 def requests(browser, file):
-    import json
-    browser.open(file)
     events = [json.loads(e["message"])["message"] for e in browser.logs("performance")]
     asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
     own = file.resolve().as_uri()
     if own not in asked:
         return [f"the log shows no request for the file itself, so it proves nothing: {asked}"]
     return [f"asked for {url[:80]}" for url in asked if url != own]
-
-
-def overflow(browser, file):
-    browser.open(file)
-    return in_every_view(browser, file, lambda: probe(browser, "overflow"))
-
-
-def contrast(browser, file):
-    browser.open(file)
-    return in_every_view(browser, file, lambda: probe(browser, "contrast", LEAST_CONTRAST))
-
-
-def figures(browser, file):
-    browser.open(file)
-    return in_every_view(browser, file, lambda: probe(browser, "figures"))
 
 
 def without_scripts(browser, file):
@@ -110,19 +93,16 @@ def without_scripts(browser, file):
         [] if len(with_scripts) == len(without) else ["parts are missing without scripts"])
 
 
-def inert(browser, file):
-    browser.open(file)
+def inert(browser, _file):
     return probe(browser, "inert")
 
 
-def manners(browser, file):
-    browser.open(file)
+def manners(browser, _file):
     return probe(browser, "manners")
 
 
-def planted(browser, file):
+def planted(browser, _file):
     """Markup in names has not run. The planted scripts would set the title, open a dialog or leave a mark."""
-    browser.open(file)
     found = [f"a dialog is open: {text}" for text in [browser.dialog()] if text is not None]
     if found:
         return found
@@ -131,22 +111,31 @@ def planted(browser, file):
     return found
 
 
-# What the check says, and the function; in this order.
-CHECKS = [
+# What a check says, and its function. The first ask the file that was opened, in this order; the last opens it itself.
+OPENED = [
+    ("runs nothing that is planted in a name", planted),
     ("is under 150 KB", size),
     ("takes at most 5 screens of 1280 x 800 and 12 of 400 x 800", height),
     ("holds no character that steers a terminal or reorders text", steering),
     ("logs nothing to the console", console),
     ("asks the network for nothing", requests),
     ("runs nothing, loads nothing and leads only to itself", inert),
-    ("runs nothing that is planted in a name", planted),
     ("has language, title, viewport, policy and an order of headings", manners),
-    ("is nowhere wider than 400 or 1280 px and cuts no label off", overflow),
-    ("has a contrast of at least 4.5 for all text, light and dark", contrast),
-    ("shows every figure, with a title, a description and a caption", figures),
+]
+# What a check says, and its probe with what it is given: of every view.
+VIEWED = [
+    ("is nowhere wider than 400 or 1280 px and cuts no label off", ["overflow"]),
+    ("has a contrast of at least 4.5 for all text, light and dark", ["contrast", LEAST_CONTRAST]),
+    ("shows every figure, with a title, a description and a caption", ["figures"]),
+]
+REOPENED = [
     ("shows the same with scripts off", without_scripts),
 ]
+CHECKS = [sentence for sentence, _ in OPENED + VIEWED + REOPENED]
 
 
 def complaints(browser, file):
-    return [(sentence, check(browser, file)) for sentence, check in CHECKS]
+    browser.open(file)
+    found = [check(browser, file) for _, check in OPENED]
+    found += in_every_view(browser, [look for _, look in VIEWED])
+    return list(zip(CHECKS, found + [check(browser, file) for _, check in REOPENED], strict=True))

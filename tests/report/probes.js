@@ -28,15 +28,30 @@ const ratio = (a, b) => {
   const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
   return (x + 0.05) / (y + 0.05);
 };
-// What is behind an element: backgrounds of it and its ancestors, over white.
-const behind = e => {
-  const layers = [];
-  for (let n = e; n; n = n.parentElement) {
-    const c = colour(getComputedStyle(n).backgroundColor);
-    if (c && c[3] > 0) { layers.push(c); if (c[3] === 1) break; }
-  }
-  return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+// What was found of an element is kept for those below it and for the next question: nothing moves while a probe looks.
+const once = find => {
+  const known = new Map();
+  return e => {
+    if (!known.has(e)) known.set(e, find(e));
+    return known.get(e);
+  };
 };
+// What is behind an element: backgrounds of it and its ancestors, over white.
+const behind = once(e => {
+  if (!e) return [255, 255, 255, 1];
+  const c = colour(getComputedStyle(e).backgroundColor);
+  if (!c || c[3] === 0) return behind(e.parentElement);
+  return c[3] === 1 ? over(c, c) : over(c, behind(e.parentElement));
+});
+// Whether it lies in a box that scrolls sideways.
+const scrolls = once(e => !!e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement)));
+// The shapes of a drawing, where they are, and what they are filled with.
+const shapes = once(svg => [...svg.querySelectorAll("rect, circle, path, polygon")].filter(shape => !shape.closest("defs, clipPath, pattern")).map(shape => {
+  const s = getComputedStyle(shape);
+  const c = colour(s.fill);
+  if (c) c[3] *= Number(s.fillOpacity) * Number(s.opacity);
+  return [shape, shape.getBoundingClientRect(), c];
+}));
 const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const shown = e => {
   const s = getComputedStyle(e);
@@ -54,13 +69,8 @@ const probes = {
       const grounds = [behind(e)];
       if (inSvg) {
         const box = e.getBoundingClientRect();
-        for (const shape of e.ownerSVGElement.querySelectorAll("rect, circle, path, polygon")) {
-          if (!(shape.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
-          if (shape.closest("defs, clipPath, pattern") || !meet(shape.getBoundingClientRect(), box)) continue;
-          const s = getComputedStyle(shape);
-          const c = colour(s.fill);
-          if (c) { c[3] *= Number(s.fillOpacity) * Number(s.opacity); grounds.push(over(c, grounds[0])); }
-        }
+        for (const [shape, place, c] of shapes(e.ownerSVGElement))
+          if (c && meet(place, box) && shape.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING) grounds.push(over(c, grounds[0]));
       }
       seen += 1;
       for (const ground of grounds) {
@@ -96,10 +106,8 @@ const probes = {
     if (document.documentElement.scrollWidth > width) bad.push(`the page is ${document.documentElement.scrollWidth} px wide in a view of ${width}`);
     for (const e of document.body.querySelectorAll("*")) {
       if (!shown(e)) continue;
-      let scrolls = false;
-      for (let n = e.parentElement; n && !scrolls; n = n.parentElement) scrolls = ["auto", "scroll"].includes(getComputedStyle(n).overflowX);
       const r = e.getBoundingClientRect();
-      if (!scrolls && !e.ownerSVGElement && (r.right > width + 0.5 || r.left < -0.5)) bad.push(`${name(e)}: from ${r.left.toFixed(0)} to ${r.right.toFixed(0)} in a view of ${width}`);
+      if (!scrolls(e.parentElement) && !e.ownerSVGElement && (r.right > width + 0.5 || r.left < -0.5)) bad.push(`${name(e)}: from ${r.left.toFixed(0)} to ${r.right.toFixed(0)} in a view of ${width}`);
     }
     for (const svg of document.querySelectorAll("figure svg")) {
       const box = svg.getBoundingClientRect();
