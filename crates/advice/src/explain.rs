@@ -41,7 +41,7 @@ mod words;
 pub use topic::{Area, Topic};
 pub use words::{also, closest_topics, slip, topic_named};
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::prelude::*;

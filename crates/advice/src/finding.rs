@@ -2,7 +2,7 @@
 
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_snapshot::{Snapshot, Window};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a rule may look at. Everything but the snapshot may be missing; a rule that needs it is then silent.

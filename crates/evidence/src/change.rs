@@ -1,6 +1,6 @@
 //! What `tune` has left in force: each change with its steps, as they were looked at.
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a change stands.

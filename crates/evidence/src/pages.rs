@@ -13,7 +13,7 @@
 //! ```
 
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{LatencyStats, Measurement};

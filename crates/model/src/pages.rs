@@ -10,7 +10,7 @@ mod winners;
 use ramline_evidence::Interval;
 use ramline_evidence::pages::{AlgorithmPages, By, DictionaryGain, Lengths, OwnerPages, PageProfile};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::zsmalloc::{Pool, Zsmalloc};

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use ramline_evidence::pages::{HANDLE, LEAST_OBJECT, Lengths};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Chains the kernel can be built with (mm/Kconfig: ZSMALLOC_CHAIN_SIZE).

@@ -1,6 +1,6 @@
 //! A plan as it is shown and kept: a line for each setting, changed or not, and why.
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Step;

@@ -13,7 +13,7 @@
 mod pass;
 
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use pass::{Marked, UpkeepBudget, UpkeepDevice, UpkeepPass};

@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ramline_kernel::map::{Advice, Sharing};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 
 use crate::prelude::*;
 

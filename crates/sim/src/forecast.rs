@@ -4,7 +4,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Load;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::Serialize;
 
 use crate::belady;

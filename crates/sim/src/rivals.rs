@@ -4,7 +4,7 @@
 //! anonymous pages stay.
 
 use ramline_trace::generate::Memory as Kind;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::Serialize;
 
 use crate::chance;

@@ -1,6 +1,6 @@
 //! Whether a section was seen, and if not, why: "what I could not see" falls out of the type.
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The snapshot: independent sections, and the one JSON document that carries them.
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

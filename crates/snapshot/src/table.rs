@@ -4,7 +4,7 @@
 macro_rules! counters {
     ($(#[$meta:meta])* $name:ident of $unit:ty { $($(#[$doc:meta])* $field:ident = $key:literal),* $(,)? }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, ramline_units::JsonSchema)]
         #[serde(default)]
         pub struct $name {
             $($(#[$doc])*

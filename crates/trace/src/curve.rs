@@ -17,7 +17,7 @@ mod lru;
 use std::io::Read;
 
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use belady::belady_misses;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use ramline_units::JsonSchema;
 use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::numbering::PageNumbers;

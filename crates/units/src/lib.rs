@@ -30,8 +30,11 @@ pub use quantity::{Limit, PageSize, Pages, Ratio};
 pub use saturating::{checked_sum, saturating_sum};
 pub use signed::SignedBytes;
 
-/// The derives of what is written as JSON and has a schema.
+#[cfg(not(feature = "schema"))]
+pub use ramline_no_schema::JsonSchema;
+#[cfg(feature = "schema")]
 pub use schemars::JsonSchema;
+/// The derives of what is written as JSON; of what has a schema, `JsonSchema` as well, which makes one only with the feature `schema`.
 pub use serde::{Deserialize, Serialize};
 
 /// A text that is not a quantity; the message shows the grammar.

@@ -18,7 +18,9 @@ mod value;
 
 use crate::prelude::*;
 
-pub use documents::{Document, schemas};
+pub use documents::Document;
+#[cfg(feature = "schema")]
+pub use documents::schemas;
 pub use find::{FoundNumber, UnknownName, all, find};
 pub use leaves::{Leaf, leaves};
 

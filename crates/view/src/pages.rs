@@ -10,7 +10,7 @@ use ramline_evidence::{SeriesTable, TierReport};
 use ramline_model::pages::{Contest, Judged, Winner};
 use ramline_sheet::text::{Paint, Style, number};
 use ramline_sheet::{Depth, Sheet};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;

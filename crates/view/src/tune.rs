@@ -3,7 +3,7 @@
 use ramline_plan::{Decision, Plan, PlanLine, Step};
 use ramline_sheet::{Paint, Sheet, Table};
 use ramline_snapshot::{Snapshot, Unseen};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{SCHEMA_VERSION, Screen, UnseenSection};

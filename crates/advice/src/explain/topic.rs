@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::prelude::*;

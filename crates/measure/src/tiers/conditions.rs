@@ -3,7 +3,7 @@
 //! A disturbed machine is named with its number; the reader decides whether to measure again.
 
 use ramline_gather::quiet::{self, Quiet};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::TierOptions;

@@ -27,7 +27,7 @@ mod zram;
 
 use ramline_evidence::TierReport;
 use ramline_sandbox::progress::Progress;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use conditions::Trust;

@@ -4,7 +4,7 @@
 
 use ramline_evidence::pages::{AlgorithmPages, By};
 use ramline_evidence::{Interval, Measurement};
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Row;

@@ -1,7 +1,7 @@
 //! What one pass did: one JSON line.
 
 use ramline_units::Bytes;
-use schemars::JsonSchema;
+use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::UpkeepGates;

@@ -14,8 +14,7 @@ use ramline_snapshot::cache::{
 };
 use ramline_trace::curve::MissCurve;
 use ramline_trace::summary::TouchesSummary;
-use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::Figure;
 use super::leaves::{Leaf, leaves};
@@ -59,13 +58,20 @@ macro_rules! documents {
         /// Those with numbers; where two hold the same path, the first one is meant.
         const DOCUMENTS: &[Document] = &[$($(Document { name: $name, short: $short, command: $command, now: $now },)?)*];
 
+        /// Each can be written as JSON.
+        const _: () = {
+            const fn is_written<T: Serialize>() {}
+            $(is_written::<$type>();)*
+        };
+
         /// The schemas of all documents as the types say: what [`crate::schema::text`] has to be.
+        #[cfg(feature = "schema")]
         #[must_use]
         pub fn schemas() -> Value {
-            let mut generator = SchemaSettings::default().into_generator();
-            let documents: Map<_, _> =
+            let mut generator = schemars::generate::SchemaSettings::default().into_generator();
+            let documents: serde_json::Map<_, _> =
                 [$(($name.to_owned(), generator.subschema_for::<$type>().into())),*].into_iter().collect();
-            json!({
+            serde_json::json!({
                 "$schema": generator.settings().meta_schema,
                 "title": "ramline",
                 "description": "The JSON documents of ramline, one a property: show-memory is what `ramline show memory --json` prints.",
