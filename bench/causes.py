@@ -3,13 +3,12 @@
 A cause is one that was tried: what was changed, and what came of it. Without one the page says "not known".
 """
 
-# Six runs each of swap:60 and swap:180, held against the simulator count by count.
+# Four runs of swap:180 were traced reclaim by reclaim, a fifth was counted by /proc/vmstat every 20 ms, and held against the simulator.
 SHARED_ON_DISK = (
-    "Reclaim for read-ahead may not write shared pages, so it looks at them in vain. A round, averaged over four, the kernel looked at 0.2 to 0.4 million "
-    "of them with swap:60 and at 0.2 to 1.0 million with swap:180; the simulator looks at 1.7 and 6.6 million. More code has to go meanwhile. In a traced "
-    "run of swap:180 each of the kernel's 438 reclaims for read-ahead freed something, 25 of them after 5 ms or more, and only 3 reclaims were allowed to "
-    "write shared pages. Two things were tried with swap:60, where 13,245 file pages came back: half a microsecond a page looked at, as the kernel's stall times say, "
-    "instead of 0.08 (11,540), and statistics summed up every 2 s instead of every 100 ms (52,592). Neither explains it; why the kernel goes through all "
-    "lists so much more rarely is not known."
+    "Reclaim for read-ahead may not write shared pages, so code alone has to go, until the kernel stops reading ahead: its count of misses (`mmap_miss`) has passed 100. From "
+    "then on each fault may write shared pages, and some thousands leave. The count goes up by one a fault and down by each page the fault maps that is not of the working set, "
+    "which is about one as well. So it wanders, and when it passes 100 decides everything. In these runs it did after 21,000 to 28,000 pages of code had come back; simulated, it comes to "
+    "60 or 90 there, and passes 100 sooner or much later, if at all. Of the pages that come back as many are of the working set as here (95 to 98 of 100), and reclaim finds the same lists; "
+    "what moves the count a little faster is not known. The kernel has also a hundred pages of the program itself to write, which the simulator takes for fixed."
 )
 CAUSES = {("code-plus-data, shared", setting, figure): SHARED_ON_DISK for setting in ("swap:60 text", "swap:180 text") for figure in ("major faults", "swap-ins", "file pages back")}

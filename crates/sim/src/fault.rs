@@ -32,6 +32,7 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
 
 /// A touch that is a fault.
 pub fn miss(memory: &mut Memory, touch: u32) {
+    memory.tick();
     memory.in_fault = true;
     let (id, is_store) = (touch & word::PAGE, touch & word::ACCESS == word::STORE);
     let extent = memory.regions[memory.pages.region(id)];

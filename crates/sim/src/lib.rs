@@ -12,14 +12,14 @@
 //! ```
 //! use ramline_sim::cost::Costs;
 //! use ramline_sim::kernel::PRESETS;
-//! use ramline_sim::memory::{Setting, SwapTo};
+//! use ramline_sim::memory::{Setting, Sums, SwapTo};
 //! use ramline_sim::chance::Chance;
 //! use ramline_sim::run::{self, End};
 //! use ramline_trace::generate::{CodePlusData, Load};
 //! // 17 MiB of code and data that may have 15.
 //! let load = Load::CodePlusData(CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false });
 //! let with = |swap| Setting {
-//!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, stale: None, costs: Costs::default(),
+//!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, sums: Sums::AtOnce, costs: Costs::default(),
 //!     kernel: PRESETS[2],
 //! };
 //! let run = |swap| run::load(&load, with(swap), 60_000_000_000, Chance::default(), |_, _| 1000).unwrap();

@@ -16,7 +16,7 @@ use crate::generations::{Generations, MOST, faulted};
 use crate::kernel::Cost;
 use crate::load::Extent;
 use crate::page::{List, Pages, bit};
-pub use crate::setting::{ANON, Counts, FILE, Setting, SwapTo};
+pub use crate::setting::{ANON, Counts, FILE, Setting, Sums, SwapTo};
 use crate::statistics::{Looks, Statistics};
 use crate::stream::Stream;
 
@@ -97,7 +97,7 @@ impl Memory {
             no_fs: false,
             in_fault: false,
             killed: false,
-            looks: Looks::new(setting.stale.filter(|_| !setting.kernel.sums_up), &chance),
+            looks: Looks::new(if setting.kernel.sums_up { Sums::AtOnce } else { setting.sums }, &chance),
             jitter: chance.jitter,
             random: SplitMix64::new(chance.seed),
             setting,
@@ -171,7 +171,15 @@ impl Memory {
         }
     }
 
-    /// The sizes the kernel decides on: up to `stale` old.
+    /// Sums up the statistics if it is time, as it is also while nothing is reclaimed.
+    #[inline]
+    pub fn tick(&mut self) {
+        if self.looks.is_due(self.clock) {
+            self.statistics();
+        }
+    }
+
+    /// The sizes the kernel decides on, as old as they are.
     pub fn statistics(&mut self) -> Statistics {
         let len = |kind: usize| [self.lists[kind][0].len, self.lists[kind][1].len];
         let now = Statistics { size: [len(ANON), len(FILE)], activated: self.counts.activated };

@@ -15,6 +15,7 @@ const BATCH: u32 = 31;
 
 /// Reads `n` pages from one on; `inside` if it ends before the end of the last.
 pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
+    memory.tick();
     memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
     memory.in_fault = false;
     let region = memory.pages.region(first);

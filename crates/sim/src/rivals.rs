@@ -159,6 +159,7 @@ mod tests {
     use ramline_trace::generate::{Access, Memory, Region, Touch};
 
     use super::*;
+    use crate::setting::Sums;
 
     fn counted(rule: Rule, pages: &[u64], room: u64) -> Counted {
         let touches = pages.iter().map(|page| Touch { region: 0, access: Access::Load, offset: page * 4096 });
@@ -187,7 +188,7 @@ mod tests {
             read_ahead: 32,
             cluster: 8,
             base: 0,
-            stale: None,
+            sums: Sums::AtOnce,
             costs: crate::cost::Costs::default(),
             kernel: crate::kernel::PRESETS[2],
         };

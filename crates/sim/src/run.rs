@@ -76,6 +76,7 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
     let filled = touches(&mut memory, &load.fill, u64::MAX);
+    memory.looks.begin(memory.clock);
     let (begin, waited) = (memory.clock, memory.counts.waited);
     let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout));
     memory.counts.touches = filled.touches + done.touches;

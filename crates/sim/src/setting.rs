@@ -19,6 +19,17 @@ pub enum SwapTo {
     Zram,
 }
 
+/// When the statistics of the group are summed up, which reclaim decides on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// At each change: they are exact.
+    AtOnce,
+    /// By the kernel, each time so many nanoseconds after the last.
+    Every(u64),
+    /// By who reads them: before the load fills its memory, and each time so many nanoseconds after the last.
+    Watched(u64),
+}
+
 /// What can be chosen.
 #[derive(Debug, Clone)]
 pub struct Setting {
@@ -36,8 +47,8 @@ pub struct Setting {
     pub cluster: u32,
     /// Pages below the limit that are neither mapped nor on a list: the program, its tables.
     pub base: u64,
-    /// Time between two looks of the kernel at the group's statistics; `None`: they are exact.
-    pub stale: Option<u64>,
+    /// How old the statistics are that the kernel decides on.
+    pub sums: Sums,
     /// What things take.
     pub costs: Costs,
     /// What the kernel does where kernels differ.

@@ -7,7 +7,7 @@ use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE};
-use ramline_sim::memory::{Counts, Setting, SwapTo};
+use ramline_sim::memory::{Counts, Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
 use ramline_sim::{belady, forecast};
@@ -25,7 +25,7 @@ fn setting(swap: SwapTo, limit: u64) -> Setting {
         read_ahead: 32,
         cluster: 8,
         base: 60,
-        stale: None,
+        sums: Sums::AtOnce,
         costs,
         kernel,
     }
@@ -87,12 +87,13 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
 
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
-    let stale = (random.below(2) == 0).then(|| random.below(1 << 30) + 1);
+    let every = random.below(1 << 30) + 1;
+    let sums = [Sums::AtOnce, Sums::Every(every), Sums::Watched(every)][below(random, 3) as usize];
     Setting {
         swappiness: random.below(201),
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
-        stale,
+        sums,
         kernel: any_kernel(random),
         ..setting(swap, 90 + random.below(pages + 200))
     }
@@ -321,7 +322,7 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 #[test]
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
-    let setting = Setting { stale: Some(20_000_000), ..setting(SwapTo::Disk, 15 << 8) };
+    let setting = Setting { sums: Sums::Watched(20_000_000), ..setting(SwapTo::Disk, 15 << 8) };
     let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
@@ -347,10 +348,22 @@ fn the_pace_of_a_disk_is_found_by_the_time_of_a_round_or_none_is_named() {
 #[test]
 fn old_statistics_make_no_difference_to_a_kernel_that_sums_up_first() {
     let load = code_plus_data(3, false);
-    let with = |kernel, stale| run(&load, Setting { kernel, stale, ..setting(SwapTo::Disk, 15 << 8) });
+    let with = |kernel, sums| run(&load, Setting { kernel, sums, ..setting(SwapTo::Disk, 15 << 8) });
     let [first, next, ..] = PRESETS;
-    assert_eq!(with(first, Some(2_000_000_000)), with(first, None));
-    assert_ne!(with(next, Some(2_000_000_000)), with(next, None));
+    assert_eq!(with(first, Sums::Every(2_000_000_000)), with(first, Sums::AtOnce));
+    assert_ne!(with(next, Sums::Every(2_000_000_000)), with(next, Sums::AtOnce));
+}
+
+#[test]
+fn statistics_are_summed_up_in_their_turns_and_not_when_they_are_asked_for() {
+    let load = code_plus_data(3, false);
+    let [_, next, ..] = PRESETS;
+    let at = |sums| run(&load, Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) });
+    // Who reads them once, as the rounds begin, leaves the kernel with what was there before any code was read.
+    let (once, always) = (at(Sums::Watched(u64::MAX >> 1)), at(Sums::Watched(1)));
+    assert_ne!(once, always);
+    // A reader in the shortest of turns leaves it with exact ones, once the rounds have begun.
+    assert_eq!(always.counts.read, at(Sums::AtOnce).counts.read);
 }
 
 #[test]

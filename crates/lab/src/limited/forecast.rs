@@ -10,7 +10,7 @@ pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
-use ramline_sim::memory::{Setting, SwapTo};
+use ramline_sim::memory::{Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
 
@@ -263,7 +263,8 @@ fn prepared(
     };
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let stale = if workload.fresh_statistics { SAMPLE_EVERY } else { STALE };
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let sums = if workload.fresh_statistics { Sums::Watched(ns(SAMPLE_EVERY)) } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),
         swappiness: arm.swappiness.unwrap_or(60).into(),
@@ -272,7 +273,7 @@ fn prepared(
         read_ahead: whole(pages(workload.read_ahead).max(1)),
         cluster: CLUSTER,
         base: 0,
-        stale: u64::try_from(stale.as_nanos()).ok(),
+        sums,
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), &arm.fill),
         kernel: *kernel,
     };

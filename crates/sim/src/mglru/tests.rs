@@ -13,7 +13,7 @@ use crate::generations::{Generations, LEAST, MOST, place, refs};
 use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
 use crate::memory::by_generation::{check, list, unlist};
-use crate::memory::{ANON, FILE, Memory, Setting, SwapTo};
+use crate::memory::{ANON, FILE, Memory, Setting, Sums, SwapTo};
 use crate::page::{Pages, bit};
 use crate::shrink::End;
 
@@ -30,7 +30,7 @@ fn memory(mglru: Mglru) -> Memory {
         read_ahead: 32,
         cluster: 8,
         base: 0,
-        stale: None,
+        sums: Sums::AtOnce,
         costs: Costs::default(),
         kernel: Kernel { lists: Lists::Generations, ..kernel },
     };
