@@ -64,6 +64,7 @@ bench: build
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p ramline-cli --locked -- -D warnings
 
 clean:
 	$(CARGO) clean

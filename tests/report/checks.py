@@ -1,4 +1,4 @@
-"""What must hold for a report, each check a function of an open browser and a file that returns complaints.
+"""What must hold for a report: checks, functions of a browser that has it open, and probes that are asked in every view; each returns complaints.
 
 What it is not: a test of the numbers; those are tested where they are made. Worked example: `complaints(browser, file)`
 returns pairs of a check's sentence and the list of what is wrong, empty where it holds.
@@ -102,16 +102,14 @@ def manners(browser, _file):
 
 
 def planted(browser, _file):
-    """Markup in names has not run. The planted scripts would set the title, open a dialog or leave a mark."""
-    found = [f"a dialog is open: {text}" for text in [browser.dialog()] if text is not None]
-    if found:
-        return found
+    """Markup in names has not run. The planted scripts would set the title, leave a mark or open a dialog (`complaints`)."""
+    found = []
     if browser.run("return 'ramlinePwned' in window || /pwned/i.test(document.title)"):
         found.append("a planted script ran")
     return found
 
 
-# What a check says, and its function. The first ask the file that was opened, in this order; the last opens it itself.
+# What a check says, and its function. These ask the file that was opened.
 OPENED = [
     ("runs nothing that is planted in a name", planted),
     ("is under 150 KB", size),
@@ -122,12 +120,13 @@ OPENED = [
     ("runs nothing, loads nothing and leads only to itself", inert),
     ("has language, title, viewport, policy and an order of headings", manners),
 ]
-# What a check says, and its probe with what it is given: of every view.
+# What a check says, and its probe with what it is given, asked in every view.
 VIEWED = [
     ("is nowhere wider than 400 or 1280 px and cuts no label off", ["overflow"]),
     ("has a contrast of at least 4.5 for all text, light and dark", ["contrast", LEAST_CONTRAST]),
     ("shows every figure, with a title, a description and a caption", ["figures"]),
 ]
+# These open the file themselves.
 REOPENED = [
     ("shows the same with scripts off", without_scripts),
 ]
@@ -136,6 +135,9 @@ CHECKS = [sentence for sentence, _ in OPENED + VIEWED + REOPENED]
 
 def complaints(browser, file):
     browser.open(file)
+    # While a dialog is open a page answers nothing else.
+    if (text := browser.dialog()) is not None:
+        return [(CHECKS[0], [f"a dialog is open: {text}"])]
     found = [check(browser, file) for _, check in OPENED]
     found += in_every_view(browser, [look for _, look in VIEWED])
     return list(zip(CHECKS, found + [check(browser, file) for _, check in REOPENED], strict=True))

@@ -12,8 +12,7 @@
 //! assert_eq!((buckets, lengths.pages(), lengths.bytes()), (vec![(1008, 1), (1024, 1), (4096, 1)], 3, 6097));
 //! ```
 
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 use crate::{LatencyStats, Measurement};

@@ -2,8 +2,7 @@
 
 pub(crate) use std::collections::BTreeMap;
 
-pub(crate) use ramline_units::JsonSchema;
-pub(crate) use ramline_units::{Bytes, Nanos};
+pub(crate) use ramline_units::{Bytes, JsonSchema, Nanos};
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::measurement::Measurement;

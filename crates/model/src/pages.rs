@@ -9,8 +9,7 @@ mod winners;
 
 use ramline_evidence::Interval;
 use ramline_evidence::pages::{AlgorithmPages, By, DictionaryGain, Lengths, OwnerPages, PageProfile};
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 use crate::zsmalloc::{Pool, Zsmalloc};

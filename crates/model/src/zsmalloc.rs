@@ -23,8 +23,7 @@
 use std::collections::BTreeMap;
 
 use ramline_evidence::pages::{HANDLE, LEAST_OBJECT, Lengths};
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// Chains the kernel can be built with (mm/Kconfig: ZSMALLOC_CHAIN_SIZE).

@@ -1,4 +1,4 @@
-//! `JsonSchema` where no schemas are made: what is installed holds the text of the schemas, and making that text is compiled for tests alone.
+//! `JsonSchema` where no schemas are made: what is installed holds the text of the schemas, and making that text is compiled where the whole workspace is, for tests, and not in `make build`.
 
 use proc_macro::TokenStream;
 

@@ -1,7 +1,6 @@
 //! One change of the machine, with the state before and after it.
 
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a unit of systemd.

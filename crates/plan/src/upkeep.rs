@@ -12,8 +12,7 @@
 
 mod pass;
 
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 pub use pass::{Marked, UpkeepBudget, UpkeepDevice, UpkeepPass};

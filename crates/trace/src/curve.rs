@@ -16,8 +16,7 @@ mod lru;
 
 use std::io::Read;
 
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 pub use belady::belady_misses;

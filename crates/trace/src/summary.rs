@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use ramline_units::JsonSchema;
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::numbering::PageNumbers;

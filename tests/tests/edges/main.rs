@@ -56,7 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 const PURE: &[&str] =
-    &["units", "lzo", "snapshot", "evidence", "trace", "model", "sim", "plan", "advice", "sheet", "view"];
+    &["no-schema", "units", "lzo", "snapshot", "evidence", "trace", "model", "sim", "plan", "advice", "sheet", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

@@ -1,7 +1,6 @@
 //! What one pass did: one JSON line.
 
-use ramline_units::Bytes;
-use ramline_units::JsonSchema;
+use ramline_units::{Bytes, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 use super::UpkeepGates;

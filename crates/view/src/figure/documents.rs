@@ -58,7 +58,7 @@ macro_rules! documents {
         /// Those with numbers; where two hold the same path, the first one is meant.
         const DOCUMENTS: &[Document] = &[$($(Document { name: $name, short: $short, command: $command, now: $now },)?)*];
 
-        /// Each can be written as JSON.
+        /// Each can be written as JSON. (Without the feature `schema` nothing else names the types.)
         const _: () = {
             const fn is_written<T: Serialize>() {}
             $(is_written::<$type>();)*
