@@ -19,14 +19,15 @@ const INDEXED: u64 = 64 * 7;
 const OF_A_TABLE: u64 = 512;
 /// One read takes up to so much more or less than the next.
 const JITTER: f64 = 0.4;
-/// Who sums up the statistics may be so late, in parts of the time between: a reader of every 100 ms was 0.1 to 0.2 ms late 18 times of 18 (traced,
-/// `memcg:memcg_flush_stats`).
-const LATE: u64 = 500;
+/// The kernel may sum up the statistics up to so much late, in parts of the time between: its timer waits for a processor that is awake.
+const LATE: u64 = 4;
+/// And who reads them: a reader of every 100 ms came 0.1 to 0.2 ms late, 18 times of 18 (traced, `memcg:memcg_flush_stats`).
+const READER_LATE: u64 = 500;
 
 /// One draw.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
-    /// When the kernel first looks at the statistics, in nanoseconds.
+    /// When the kernel first sums up the statistics, or who reads them does so for the first time in the rounds, in nanoseconds from the beginning of it.
     pub phase: u64,
     /// Where a file's pages begin in the page tables' blocks of 16.
     pub around: u32,
@@ -44,15 +45,16 @@ impl Chance {
     /// One draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn draw(load: &Compact, setting: &Setting, random: &mut SplitMix64) -> (Chance, Setting) {
-        let every = match setting.sums {
-            Sums::AtOnce => 0,
-            Sums::Every(every) | Sums::Watched(every) => every,
+        let (every, late) = match setting.sums {
+            Sums::AtOnce => (0, LATE),
+            Sums::Every(every) => (every, LATE),
+            Sums::Watched(every) => (every, READER_LATE),
         };
         let chance = Chance {
             phase: random.below(every),
             around: u32::try_from(random.below(16)).unwrap_or_default(),
             others: u32::try_from(random.below(31)).unwrap_or_default(),
-            late: every / LATE,
+            late: every / late,
             jitter: JITTER,
             seed: random.next_u64(),
         };

@@ -47,7 +47,7 @@ pub struct Setting {
     pub cluster: u32,
     /// Pages below the limit that are neither mapped nor on a list: the program, its tables.
     pub base: u64,
-    /// How old the statistics are that the kernel decides on.
+    /// When the statistics are summed up that the kernel decides on.
     pub sums: Sums,
     /// What things take.
     pub costs: Costs,

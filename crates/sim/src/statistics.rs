@@ -32,8 +32,9 @@ impl Looks {
     #[must_use]
     pub fn new(sums: Sums, chance: &Chance) -> Looks {
         let next = match sums {
-            Sums::AtOnce | Sums::Watched(_) => u64::MAX,
+            Sums::AtOnce => u64::MAX,
             Sums::Every(_) => chance.phase,
+            Sums::Watched(_) => 0,
         };
         Looks { sums, late: chance.late, phase: chance.phase, next, last: Statistics::default() }
     }
@@ -45,8 +46,8 @@ impl Looks {
         clock >= self.next
     }
 
-    /// The rounds begin. Who reads has begun its turns before the load filled its memory; how long that takes is not simulated, so the time until its
-    /// next turn is drawn, and until then only what was there at first is known.
+    /// The rounds begin. Who reads has taken its turns while the load filled its memory; how long that takes depends on what the pages hold, which is not
+    /// simulated, so the time until its next turn is drawn.
     pub fn begin(&mut self, clock: u64) {
         if let Sums::Watched(_) = self.sums {
             self.next = clock + self.phase;
@@ -66,5 +67,38 @@ impl Looks {
             Sums::Every(_) | Sums::Watched(_) => {}
         }
         self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(anon: u64) -> Statistics {
+        Statistics { size: [[anon, 0], [0, 0]], ..Statistics::default() }
+    }
+
+    fn seen(looks: &mut Looks, clock: u64, anon: u64) -> u64 {
+        looks.known(clock, of(anon), &mut SplitMix64::new(1)).size[0][0]
+    }
+
+    #[test]
+    fn a_reader_takes_its_turns_from_the_first_on_and_the_rounds_begin_within_one() {
+        let mut looks = Looks::new(Sums::Watched(100), &Chance { phase: 30, ..Chance::default() });
+        assert_eq!([seen(&mut looks, 0, 1), seen(&mut looks, 99, 2), seen(&mut looks, 100, 3)], [1, 1, 3]);
+        looks.begin(120);
+        assert_eq!([seen(&mut looks, 149, 4), seen(&mut looks, 150, 5)], [3, 5]);
+        // Turns that a wait has taken are not made up for: the next comes in its own time.
+        assert_eq!([seen(&mut looks, 480, 6), seen(&mut looks, 549, 7), seen(&mut looks, 550, 8)], [6, 6, 8]);
+    }
+
+    #[test]
+    fn the_kernel_takes_its_turns_whatever_the_load_does_and_exact_ones_are_known_at_once() {
+        let mut looks = Looks::new(Sums::Every(100), &Chance { phase: 30, ..Chance::default() });
+        looks.begin(10);
+        assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
+        let mut exact = Looks::new(Sums::AtOnce, &Chance::default());
+        assert!(!exact.is_due(u64::MAX - 1));
+        assert_eq!([seen(&mut exact, 0, 1), seen(&mut exact, 0, 2)], [1, 2]);
     }
 }

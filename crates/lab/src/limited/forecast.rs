@@ -22,7 +22,7 @@ use crate::prelude::*;
 use ramline_sandbox::fill::Filler;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 
-/// What the lab's own looks at the group leave of the kernel's 2 s between two looks.
+/// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
 /// Where the kernel would choose, most kernels have this one.
 const ALGORITHM: &str = "lzo-rle";
