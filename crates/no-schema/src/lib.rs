@@ -1,4 +1,5 @@
-//! `JsonSchema` where no schemas are made: what is installed holds the text of the schemas, and making that text is compiled where the whole workspace is, for tests, and not in `make build`.
+//! `JsonSchema` where no schemas are made: what is installed holds the text of the schemas, and what makes that text is compiled where the whole
+//! workspace is, for tests, and not in `make build`.
 
 use proc_macro::TokenStream;
 
