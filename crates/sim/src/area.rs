@@ -107,6 +107,12 @@ impl Area {
         Some(id)
     }
 
+    /// Pages on their way.
+    #[must_use]
+    pub fn on_their_way(&self) -> u64 {
+        self.writes.len() as u64
+    }
+
     /// When a page is there.
     #[must_use]
     pub fn done(&self, id: u32) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! Pages on their way to a list: each processor puts them there 31 at a time.
 //!
 //! Stands for `folio_add_lru`, `folio_activate` and `lru_add_drain_cpu` (mm/swap.c) with their `struct folio_batch`; read in 6.18. Left out: the
-//! batches of other processors, and of pages whose write is done.
+//! batches of other processors, but for pages whose write is done (`Memory::settle`).
 
 /// Pages of a batch at most (`PAGEVEC_SIZE`): 15 before 6.10, 31 since.
 pub const PAGES: usize = 31;

@@ -9,10 +9,10 @@ use crate::cost::Costs;
 use crate::load::Compact;
 use crate::setting::{Setting, Sums};
 
-/// Pages of the program itself and of what the kernel keeps for the group, besides tables and what of it lies idle ([`crate::load::IDLE`]), a stock of
-/// 64 to each side. What two sizes of code-plus-data without swap leave of the limit, less their tables, is 206 and 194; what a group's own counters
-/// say at the end of a load is 126 to 173 pages of anonymous memory, 17 to 28 of the kernel's, 20 to 40 of code.
-const OWN: [u64; 2] = [104, 232];
+/// Pages of the program itself, with those that can leave RAM, and of what the kernel keeps for the group, besides tables; a stock of 64 to each side. What two sizes of code-plus-data
+/// without swap leave of the limit, less their tables, is 206 and 194; what a group's own counters say at the end of a load is 126 to 173 pages of
+/// anonymous memory, 17 to 28 of the kernel's, 20 to 40 of code.
+const OWN: [u64; 2] = [138, 266];
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;
 /// Pages of one page table.
@@ -27,12 +27,16 @@ const READER_LATE: u64 = 500;
 /// One draw.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
-    /// When the kernel first sums up the statistics, or who reads them does so for the first time in the rounds, in nanoseconds from the beginning of it.
+    /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
     /// Where a file's pages begin in the page tables' blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
     pub others: u32,
+    /// Slots of the first read of a swap area: what the reads of other programs before it leave.
+    pub cluster: u32,
+    /// Another processor than the load's answers for the disk: drawn as 1 of 2 where there are several, which is assumed.
+    pub elsewhere: bool,
     /// A look at the statistics comes up to so much late, in nanoseconds.
     pub late: u64,
     /// What a device takes is up to this share more or less, from one time to the next.
@@ -54,11 +58,13 @@ impl Chance {
             phase: random.below(every),
             around: u32::try_from(random.below(16)).unwrap_or_default(),
             others: u32::try_from(random.below(31)).unwrap_or_default(),
+            cluster: setting.cluster >> random.below(u64::from(setting.cluster.max(1).ilog2()) + 1),
+            elsewhere: setting.kernel.several_cpus && random.below(2) == 1,
             late: every / late,
             jitter: JITTER,
             seed: random.next_u64(),
         };
-        let base = tables(load) + OWN[0] + random.below(OWN[1] - OWN[0]);
+        let base = least_base(load) + random.below(OWN[1] - OWN[0]);
         let costs = drawn(&setting.costs, random);
         (chance, Setting { base, costs, ..setting.clone() })
     }
@@ -67,7 +73,8 @@ impl Chance {
 /// The least pages that a group pays for beside those of its load.
 #[must_use]
 pub fn least_base(load: &Compact) -> u64 {
-    tables(load) + OWN[0]
+    let can_leave = load.program.map_or(0, |(program, _)| u64::from(program.idle + program.report));
+    tables(load) + OWN[0].saturating_sub(can_leave)
 }
 
 /// Pages of page tables and of the page cache's index.
@@ -90,6 +97,7 @@ fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
     Costs {
         hit: costs.hit * processor,
         minor: costs.minor * processor,
+        fill: costs.fill * processor,
         call: costs.call * processor,
         copy: costs.copy * processor,
         scan: costs.scan * processor,

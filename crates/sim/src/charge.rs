@@ -62,6 +62,7 @@ fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
         }
         if freed == 0 {
             // Pages on their way to the disk are waited for before anyone is killed.
+            memory.hand_over();
             if let Some(at) = memory.area.next_done() {
                 memory.wait_until(at);
                 memory.settle();

@@ -13,13 +13,13 @@ pub struct Clusters {
     window: u32,
 }
 
-impl Default for Clusters {
-    fn default() -> Clusters {
-        Clusters { hits: 4, before: 0, window: 0 }
-    }
-}
-
 impl Clusters {
+    /// One count serves all areas of a machine, so what was read before the load decides on its first read, of `first` slots.
+    #[must_use]
+    pub fn behind(first: u32) -> Clusters {
+        Clusters { hits: 0, before: 0, window: first * 2 }
+    }
+
     /// Slots of a read at this one, `most` at most.
     pub fn window(&mut self, slot: u32, most: u32) -> u32 {
         let hits = std::mem::take(&mut self.hits);
@@ -34,5 +34,18 @@ impl Clusters {
         }
         self.window = pages.min(most).max(self.window / 2).max(1);
         self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_read_is_as_long_as_said_and_without_hits_the_next_are_half() {
+        let mut clusters = Clusters::behind(4);
+        assert_eq!([100, 300, 500].map(|slot| clusters.window(slot, 8)), [4, 2, 1]);
+        clusters.hits = 3;
+        assert_eq!(clusters.window(700, 8), 8);
     }
 }

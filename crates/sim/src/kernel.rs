@@ -89,6 +89,8 @@ pub struct Kernel {
     pub generations: Mglru,
     /// Which memory controller.
     pub group: Group,
+    /// Another processor may answer for the disk: what is written waits there until a batch is full.
+    pub several_cpus: bool,
     /// Pages of zeros never reach an area, they are only noted.
     pub zero_map: bool,
     /// What reclaim costs.
@@ -107,6 +109,8 @@ pub struct Kernel {
     pub joins_windows: bool,
     /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
     pub sums_up: bool,
+    /// What is kept back is handed over once its oldest request is long (6.13 and later); before, once its newest is.
+    pub oldest_request: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
 }
@@ -116,6 +120,7 @@ const L6_18: Kernel = Kernel {
     lists: Lists::Classic,
     generations: Mglru::Reworked,
     group: Group::V1,
+    several_cpus: true,
     zero_map: true,
     cost: Cost::TransfersAndRotations,
     hits: Hits::New,
@@ -125,11 +130,17 @@ const L6_18: Kernel = Kernel {
     drains_clusters: true,
     joins_windows: false,
     sums_up: false,
+    oldest_request: true,
     zspage: 8,
 };
 
-const L6_12: Kernel =
-    Kernel { release: "6.12", generations: Mglru::Mended, swap_cache: SwapCache::PastForPrivate, ..L6_18 };
+const L6_12: Kernel = Kernel {
+    release: "6.12",
+    generations: Mglru::Mended,
+    swap_cache: SwapCache::PastForPrivate,
+    oldest_request: false,
+    ..L6_18
+};
 
 /// The presets, oldest first: Debian 12, Debian 13, the kernel this was first written for, and the newest.
 pub const PRESETS: [Kernel; 4] = [

@@ -3,7 +3,7 @@
 //! One memory cgroup at its limit, with the classic lists or with generations (`mglru`), as a [`kernel`] has them. [`load`] decodes a load's touches
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead`; a missing page through `charge`, a full group through `reclaim`, which looks at batches of pages (`shrink`), and `refault` says
-//! what the coming back of a page means. Each file opens with the kernel function it stands for and what it leaves out.
+//! what the coming back of a page means. What is written is kept back for a while (`plug`); the program that touches the load has pages too (`reports`). Each file opens with the kernel function it stands for and what it leaves out.
 //! [`forecast`] runs a load many times over what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models
 //! say.
 //!
@@ -45,11 +45,13 @@ pub mod load;
 pub mod memory;
 mod mglru;
 mod page;
+mod plug;
 mod pool;
 mod read;
 mod read_ahead;
 mod reclaim;
 mod refault;
+mod reports;
 pub mod rivals;
 pub mod run;
 mod setting;

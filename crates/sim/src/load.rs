@@ -20,9 +20,19 @@ use crate::page::bit;
 pub const REGIONS: usize = 1 << (u32::BITS - bit::REGION);
 /// Bytes of a page: the simulator knows no other.
 pub const PAGE: u64 = 4096;
-/// Pages of the program that touches the load which it does not need again once that begins: of the 126 of anonymous memory that a group paid for a
-/// worker, so many were in swap after 20 rounds (/proc/PID/smaps).
-pub const IDLE: u32 = 34;
+
+/// The program that touches a load, as far as its own memory can leave RAM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Program {
+    /// Pages that it does not need again once the load begins.
+    pub idle: u32,
+    /// Pages that it needs for each report.
+    pub report: u32,
+    /// Touches between looks at the clock, which begin anew with each round.
+    pub look: u64,
+    /// Nanoseconds from one report to the next, at least; the end of a round is reported in any case, and does not count as one.
+    pub every: u64,
+}
 
 /// The parts of a number.
 pub mod word {
@@ -74,6 +84,8 @@ pub struct Compact {
     pub rounds: Vec<u32>,
     /// Touches of one round.
     pub of_a_round: u64,
+    /// Who touches it, and where the pages begin that it needs for reports.
+    pub program: Option<(Program, u32)>,
 }
 
 impl Compact {
@@ -84,13 +96,14 @@ impl Compact {
         Compact::new(&load.regions(), first.chain(load.fill()), load.rounds(), load.touches_of_a_round())
     }
 
-    /// The load as a program has it that brings idle pages of its own into the group; as it is where there is no number left for them.
+    /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
     #[must_use]
-    pub fn with_program(mut self) -> Compact {
-        let first = self.pages();
-        if self.regions.len() < REGIONS && first + IDLE <= word::PAGE {
-            self.regions.push(Extent { first, pages: IDLE, memory: Memory::Anonymous, mapped: true });
-            self.fill.splice(..0, (first..first + IDLE).map(|id| id | word::STORE));
+    pub fn with_program(mut self, program: Program) -> Compact {
+        let (first, pages) = (self.pages(), program.idle + program.report);
+        if self.regions.len() < REGIONS && first + pages <= word::PAGE {
+            self.regions.push(Extent { first, pages, memory: Memory::Anonymous, mapped: true });
+            self.fill.splice(..0, (first..first + pages).map(|id| id | word::STORE));
+            self.program = Some((program, first + program.idle));
         }
         self
     }
@@ -109,7 +122,7 @@ impl Compact {
             extents.push(Extent { first, pages, memory: region.memory, mapped: false });
             first = first.checked_add(pages).filter(|all| *all <= word::PAGE)?;
         }
-        let mut load = Compact { regions: extents, fill: Vec::new(), rounds: Vec::new(), of_a_round };
+        let mut load = Compact { regions: extents, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None };
         load.fill = load.words(fill)?;
         load.rounds = load.words(rounds)?;
         Some(load)

@@ -3,6 +3,8 @@
 //! Stands for `struct lruvec` and the charge of a memory cgroup; read in 6.18. Left out: several groups and nodes.
 
 pub mod by_generation;
+#[cfg(test)]
+pub mod tests;
 
 use ramline_evidence::rng::SplitMix64;
 
@@ -16,6 +18,7 @@ use crate::generations::{Generations, MOST, faulted};
 use crate::kernel::Cost;
 use crate::load::Extent;
 use crate::page::{List, Pages, bit};
+use crate::plug::Plug;
 pub use crate::setting::{ANON, Counts, FILE, Setting, Sums, SwapTo};
 use crate::statistics::{Looks, Statistics};
 use crate::stream::Stream;
@@ -55,6 +58,10 @@ pub struct Memory {
     pub steps: Steps,
     /// The swap area.
     pub area: Area,
+    /// Writes to it that are kept back.
+    pub plug: Plug,
+    /// Pages whose write is done, in the batch of the processor that answers for the disk; `None` where that is the load's own.
+    pub rotating: Option<Vec<u32>>,
     /// What swap-ins were worth.
     pub clusters: Clusters,
     /// Where a file's pages begin in the page tables' blocks of 16.
@@ -92,7 +99,9 @@ impl Memory {
             clock: 0,
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
-            clusters: Clusters::default(),
+            plug: Plug::default(),
+            rotating: chance.elsewhere.then(Vec::new),
+            clusters: Clusters::behind(chance.cluster),
             around: chance.around,
             no_fs: false,
             in_fault: false,
@@ -214,8 +223,40 @@ impl Memory {
 
     /// Waits for what a disk is done with at that time.
     pub fn wait_until(&mut self, done: u64) {
+        self.hand_over();
         self.counts.waited += done.saturating_sub(self.clock);
         self.clock = self.clock.max(done);
+    }
+
+    /// Begins the write of a page to its slot, which is kept back with others until a plug closes that is open.
+    pub fn write_out(&mut self, id: u32) {
+        debug_assert!(self.plug.is_open());
+        self.counts.written += 1;
+        self.clock += self.steps.swap_write[0];
+        self.pages.set(id, bit::WRITEBACK);
+        self.keep_back(id, true);
+    }
+
+    /// A page that is read from the disk, or written to it, comes to what is kept back.
+    pub fn keep_back(&mut self, id: u32, is_write: bool) {
+        let slot = self.pages.slot(id);
+        if self.plug.is_full(slot, is_write, self.setting.kernel.oldest_request) {
+            self.hand_over();
+        }
+        if is_write { self.plug.write(id, slot) } else { self.plug.read(slot) }
+    }
+
+    /// All that is kept back is on its way to the disk.
+    pub fn hand_over(&mut self) {
+        let done = self.clock + self.steps.swap_write[1];
+        self.plug.take().for_each(|id| self.area.write(id, done));
+    }
+
+    /// Closes the plug, and with the last one hands over what it kept back.
+    pub fn unplug(&mut self) {
+        if self.plug.close() {
+            self.hand_over();
+        }
     }
 
     /// A slot for a page.
@@ -245,12 +286,26 @@ impl Memory {
         }
     }
 
-    /// Writes that are done by now: the page can go at the next look.
+    /// Writes that are done by now: the page can go at the next look, or once a batch of them is full (`folio_rotate_reclaimable`).
     pub fn settle(&mut self) {
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);
-            if self.pages.is(id, bit::LISTED) {
+            if !self.pages.is(id, bit::LISTED) || self.pages.is(id, bit::DIRTY) {
+                continue;
+            }
+            let Some(waiting) = &mut self.rotating else {
                 self.rotate(id);
+                continue;
+            };
+            waiting.push(id);
+            self.pages.set(id, bit::HELD);
+            if waiting.len() >= self.setting.kernel.batch {
+                for id in std::mem::take(waiting) {
+                    self.pages.clear(id, bit::HELD);
+                    if self.pages.is(id, bit::LISTED) {
+                        self.rotate(id);
+                    }
+                }
             }
         }
     }
@@ -282,6 +337,14 @@ impl Memory {
         }
         if has(bit::MAPPED) != has(bit::MAPPED | bit::RESIDENT) {
             return Err("a page is mapped and not in RAM".to_owned());
+        }
+        let held = self.pages.flags.iter().filter(|flags| **flags & (bit::HELD | bit::FILE) == bit::HELD).count();
+        let rotating = self.rotating.as_ref().map_or(0, Vec::len);
+        if held != rotating {
+            return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
+        }
+        if has(bit::WRITEBACK) != self.area.on_their_way() || self.plug.is_open() || has(bit::LOCKED) > 0 {
+            return Err(format!("{} pages are on their way to the disk", self.area.on_their_way()));
         }
         if self.setting.kernel.mglru().is_some() {
             by_generation::check(self)?;

@@ -43,7 +43,7 @@ pub mod bit {
     pub const LISTED: u32 = 1 << 12;
     /// Shared anonymous memory.
     pub const SHARED: u32 = 1 << 13;
-    /// A reader has it in its hands.
+    /// A reader has it in its hands, or a batch of pages that were written.
     pub const HELD: u32 = 1 << 14;
     /// It was read before it was written: a page table points to the kernel's page of zeros, which no group pays for.
     pub const ZEROS: u32 = 1 << 15;

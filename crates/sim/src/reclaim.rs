@@ -1,7 +1,7 @@
 //! How much of which list is looked at, until enough is free.
 //!
 //! Stands for `do_try_to_free_pages`, `prepare_scan_control`, `get_scan_count` and `shrink_lruvec` (mm/vmscan.c) for a group at its limit; read in
-//! 6.18. The lists of MGLRU have their own way (`mglru::shrink`). Left out: protection (memory.low), reclaim of slabs, groups below this one.
+//! 6.18. Each pass opens a plug. The lists of MGLRU have their own way (`mglru::shrink`). Left out: protection (memory.low), reclaim of slabs, groups below this one.
 
 use ramline_model::balance::weights;
 
@@ -36,12 +36,14 @@ pub fn reclaim(memory: &mut Memory) -> u64 {
 
 fn passes(memory: &mut Memory, scan: &mut Scan) {
     for priority in (0..=PRIORITY).rev() {
+        memory.plug.open();
         if let Some(mglru) = memory.setting.kernel.mglru() {
             scan.reclaimed += mglru::shrink::pass(memory, mglru, priority, scan.reclaimed);
         } else {
             prepare(memory, scan, priority);
             shrink_lists(memory, scan, priority);
         }
+        memory.unplug();
         if scan.reclaimed >= BATCH {
             break;
         }

@@ -7,6 +7,7 @@ use crate::load::{Compact, word};
 use crate::memory::{Counts, Memory, Setting};
 use crate::page::{Pages, bit};
 use crate::pool::Pool;
+use crate::reports::Reports;
 use crate::{fault, read};
 
 /// So many touches ahead their bits are fetched, and so many ahead the shadow of a page that is gone.
@@ -75,10 +76,13 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 #[must_use]
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
-    let filled = touches(&mut memory, &load.fill, u64::MAX);
-    memory.looks.begin(memory.clock);
+    memory.steps.minor += memory.steps.fill;
+    let mut reports = Reports::of(load, &mut memory.random);
+    let filled = touches(&mut memory, &load.fill, u64::MAX, &mut reports);
+    memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
-    let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout));
+    reports.begin(begin, load.of_a_round);
+    let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout), &mut reports);
     memory.counts.touches = filled.touches + done.touches;
     let end = match (memory.killed, done.all) {
         (true, _) => End::Killed,
@@ -102,7 +106,7 @@ struct Done {
 }
 
 /// Touch after touch until a time. Almost all find their page in RAM and mapped, so those are answered here.
-fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
+fn touches(memory: &mut Memory, words: &[u32], until: u64, reports: &mut Reports) -> Done {
     let (mut at, mut touches) = (0, 0);
     while let Some(touch) = words.get(at).copied() {
         if memory.killed || memory.clock > until {
@@ -127,6 +131,9 @@ fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
             _ => fault::miss(memory, touch),
         }
         touches += 1;
+        if touches == reports.next {
+            reports.look(memory, touches);
+        }
     }
     Done { touches, all: true }
 }

@@ -26,7 +26,7 @@ pub enum Sums {
     AtOnce,
     /// By the kernel, each time so many nanoseconds after the last.
     Every(u64),
-    /// By who reads them: before the load fills its memory, and each time so many nanoseconds after the last.
+    /// By a reader, each time so many nanoseconds after the last, and hardly late.
     Watched(u64),
 }
 
@@ -45,7 +45,7 @@ pub struct Setting {
     pub read_ahead: u32,
     /// Slots of one read of the swap area.
     pub cluster: u32,
-    /// Pages below the limit that are neither mapped nor on a list: the program, its tables.
+    /// Pages below the limit that are neither mapped nor on a list: what of the program cannot leave, its tables.
     pub base: u64,
     /// When the statistics are summed up that the kernel decides on.
     pub sums: Sums,

@@ -49,10 +49,11 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
 
 /// A page goes from the swap cache back to its file: a write that is under way is waited for, and its slot is free.
 fn back(memory: &mut Memory, id: u32) {
-    if let Some(done) = memory.area.done(id).filter(|_| memory.pages.is(id, bit::WRITEBACK)) {
-        memory.wait_until(done);
+    memory.pages.set(id, bit::DIRTY);
+    if memory.pages.is(id, bit::WRITEBACK) {
+        memory.hand_over();
+        memory.wait_until(memory.area.done(id).unwrap_or(memory.clock));
         memory.settle();
     }
     memory.free_slot(id);
-    memory.pages.set(id, bit::DIRTY);
 }

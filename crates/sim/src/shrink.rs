@@ -93,7 +93,7 @@ pub fn one(
     references: impl Fn(&mut Memory, u32) -> Option<End>,
 ) -> End {
     let flags = memory.pages.flags[id as usize];
-    if flags & (bit::LOCKED | bit::HELD) != 0 {
+    if flags & bit::LOCKED != 0 || flags & (bit::HELD | bit::FILE) == bit::HELD | bit::FILE {
         return End::Kept;
     }
     if flags & bit::WRITEBACK != 0 {
@@ -101,6 +101,7 @@ pub fn one(
             return End::Activated;
         }
         // A group of version 1 waits for it, since it has no other brake.
+        memory.hand_over();
         let done = memory.area.done(id).unwrap_or(memory.clock);
         memory.wait_until(done);
         memory.settle();
@@ -133,6 +134,10 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
         memory.pages.set(id, bit::SWAP_CACHE | bit::DIRTY);
     }
     memory.pages.clear(id, bit::MAPPED);
+    if memory.pages.is(id, bit::HELD) {
+        // It was written before, and the batch of another processor holds it.
+        return Some(End::Kept);
+    }
     if memory.pages.clear(id, bit::DIRTY) {
         *written += 1;
         let length = memory.pages.lengths[id as usize];
@@ -144,11 +149,7 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
             pool.keep(id, length);
             memory.clock += memory.steps.compress;
         } else {
-            // It is on its way for a while.
-            memory.counts.written += 1;
-            memory.clock += memory.steps.swap_write[0];
-            memory.area.write(id, memory.clock + memory.steps.swap_write[1]);
-            memory.pages.set(id, bit::WRITEBACK);
+            memory.write_out(id);
             return Some(End::Kept);
         }
     }

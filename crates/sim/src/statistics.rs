@@ -22,7 +22,6 @@ pub struct Statistics {
 pub struct Looks {
     sums: Sums,
     late: u64,
-    phase: u64,
     next: u64,
     last: Statistics,
 }
@@ -31,12 +30,8 @@ impl Looks {
     /// As chance has it.
     #[must_use]
     pub fn new(sums: Sums, chance: &Chance) -> Looks {
-        let next = match sums {
-            Sums::AtOnce => u64::MAX,
-            Sums::Every(_) => chance.phase,
-            Sums::Watched(_) => 0,
-        };
-        Looks { sums, late: chance.late, phase: chance.phase, next, last: Statistics::default() }
+        let next = if sums == Sums::AtOnce { u64::MAX } else { chance.phase };
+        Looks { sums, late: chance.late, next, last: Statistics::default() }
     }
 
     /// It is time to sum them up.
@@ -44,14 +39,6 @@ impl Looks {
     #[must_use]
     pub fn is_due(&self, clock: u64) -> bool {
         clock >= self.next
-    }
-
-    /// The rounds begin. Who reads has taken its turns while the load filled its memory; how long that takes depends on what the pages hold, which is not
-    /// simulated, so the time until its next turn is drawn.
-    pub fn begin(&mut self, clock: u64) {
-        if let Sums::Watched(_) = self.sums {
-            self.next = clock + self.phase;
-        }
     }
 
     /// What is known of them at a time at which they are `now`.
@@ -83,19 +70,16 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_takes_its_turns_from_the_first_on_and_the_rounds_begin_within_one() {
+    fn a_reader_takes_turns_from_its_first_on_and_makes_up_for_none() {
         let mut looks = Looks::new(Sums::Watched(100), &Chance { phase: 30, ..Chance::default() });
-        assert_eq!([seen(&mut looks, 0, 1), seen(&mut looks, 99, 2), seen(&mut looks, 100, 3)], [1, 1, 3]);
-        looks.begin(120);
-        assert_eq!([seen(&mut looks, 149, 4), seen(&mut looks, 150, 5)], [3, 5]);
-        // Turns that a wait has taken are not made up for: the next comes in its own time.
-        assert_eq!([seen(&mut looks, 480, 6), seen(&mut looks, 549, 7), seen(&mut looks, 550, 8)], [6, 6, 8]);
+        assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
+        // A wait has taken two of them: the next comes in its own time.
+        assert_eq!([seen(&mut looks, 380, 4), seen(&mut looks, 429, 5), seen(&mut looks, 430, 6)], [4, 4, 6]);
     }
 
     #[test]
     fn the_kernel_takes_its_turns_whatever_the_load_does_and_exact_ones_are_known_at_once() {
         let mut looks = Looks::new(Sums::Every(100), &Chance { phase: 30, ..Chance::default() });
-        looks.begin(10);
         assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
         let mut exact = Looks::new(Sums::AtOnce, &Chance::default());
         assert!(!exact.is_due(u64::MAX - 1));

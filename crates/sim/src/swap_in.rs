@@ -37,10 +37,17 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
         // The area's header takes the place of one slot, so that blocks begin one earlier.
         let first = (slot + 1 - (slot + 1) % n).max(1) - 1;
         let end = (slot + n - (slot + 1) % n).min(memory.area.len());
+        memory.plug.open();
         for at in first..end {
             let id = memory.area.owner(at);
             if id != NONE && !memory.pages.is(id, bit::RESIDENT) && charge(memory, Effort::All) {
                 read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
+            }
+        }
+        memory.unplug();
+        for at in first..end {
+            if memory.area.owner(at) != NONE {
+                memory.pages.clear(memory.area.owner(at), bit::LOCKED);
             }
         }
         if memory.setting.kernel.drains_clusters {
@@ -63,7 +70,13 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
 
 /// A page is in the swap cache; 1 if the disk had to be asked.
 fn came(memory: &mut Memory, id: u32, bits: u32) -> u64 {
-    insert(memory, id, bit::SWAP_CACHE | bits);
+    let is_read = memory.pages.lengths[id as usize] > 0 || !memory.setting.kernel.zero_map;
+    // Until the whole cluster is there the disk has them.
+    let is_kept_back = is_read && memory.setting.swap == SwapTo::Disk && memory.plug.is_open();
+    insert(memory, id, bit::SWAP_CACHE | bits | if is_kept_back { bit::LOCKED } else { 0 });
     memory.counts.swap_in += 1;
-    u64::from(memory.pages.lengths[id as usize] > 0 || !memory.setting.kernel.zero_map)
+    if is_kept_back {
+        memory.keep_back(id, false);
+    }
+    u64::from(is_read)
 }

@@ -6,7 +6,7 @@ use ramline_evidence::rng::SplitMix64;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
-use ramline_sim::load::{Compact, PAGE};
+use ramline_sim::load::{Compact, PAGE, Program};
 use ramline_sim::memory::{Counts, Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
@@ -104,9 +104,13 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
 }
 
 fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
-    let load = any_load(random);
+    let program =
+        Program { idle: below(random, 40), report: below(random, 40), look: 64, every: random.below(1 << 20) };
+    let load = any_load(random).with_program(program);
     let setting = any_setting(random, load.pages().into());
     let chance = Chance {
+        cluster: 1 << below(random, 4),
+        elsewhere: random.below(2) == 1,
         phase: random.below(1 << 20),
         around: below(random, 16),
         others: below(random, 31),
@@ -324,6 +328,17 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 }
 
 #[test]
+fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_cannot_write() {
+    // It comes back from swap, and for that anything may be written.
+    let of = |report| {
+        let program = Program { idle: 64 - report, report, look: 64, every: 1_000_000 };
+        run(&code_plus_data(11, true).with_program(program), setting(SwapTo::Disk, 15 << 8)).counts
+    };
+    let (never, often) = (of(0), of(32));
+    assert!(often.swap_out > 2 * never.swap_out && often.refault[1] < never.refault[1], "{often:?} and {never:?}");
+}
+
+#[test]
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
     let setting = Setting { sums: Sums::Watched(20_000_000), ..setting(SwapTo::Disk, 15 << 8) };
@@ -363,16 +378,17 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
     let of = |sums| Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) };
-    // A single look, as the rounds begin or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
+    // A single look, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
     let once = |phase| run_by(&load, of(Sums::Watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
     assert_ne!(once(0), once(1_000_000));
-    // A reader in the shortest of turns leaves the kernel with exact ones.
-    assert_eq!(run(&load, of(Sums::Watched(1))).counts.read, run(&load, of(Sums::AtOnce)).counts.read);
+    // A reader without a pause leaves the kernel with exact ones; one that pauses for 1 ns does not, since a whole window of pages comes back within it.
+    assert_eq!(run(&load, of(Sums::Watched(0))).counts.read, run(&load, of(Sums::AtOnce)).counts.read);
 }
 
 #[test]
 fn idle_pages_of_the_program_leave_room_where_there_is_swap() {
     let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
     let swapped = |load: &Compact| run(load, setting(SwapTo::Disk, 3 << 8)).counts.swap_out;
-    assert!(swapped(&load.clone().with_program()) > swapped(&load));
+    let program = Program { idle: 30, report: 4, look: 64, every: 1_000_000 };
+    assert!(swapped(&load.clone().with_program(program)) > swapped(&load));
 }

@@ -9,7 +9,7 @@ use ramline_sim::cost::Costs;
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
-use ramline_sim::load::Compact;
+use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
@@ -41,6 +41,8 @@ pub struct Question<'a> {
     pub arms: Vec<(Arm, Workload)>,
     /// Sizes of the swap of those that have one.
     pub swap: SwapSizes,
+    /// The program that touches the load, with its own pages.
+    pub program: Program,
     /// How many times each setting is simulated.
     pub runs: u32,
 }
@@ -163,7 +165,7 @@ fn decoded(question: &Question<'_>) -> Result<Compact> {
         let way_out = format!("ramline predict {}", question.name);
         LabError::usage("a load of more than 2 TiB is not simulated yet".to_owned(), way_out)
     };
-    Ok(Compact::of(&question.load).ok_or_else(large)?.with_program())
+    Ok(Compact::of(&question.load).ok_or_else(large)?.with_program(question.program))
 }
 
 fn foretold(

@@ -29,6 +29,7 @@ pub fn of_machine(seen: &Snapshot) -> Kernel {
     Kernel {
         lists: lists_of(is_on),
         group: if is_second { Group::V2 } else { Group::V1 },
+        several_cpus: seen.machine.cpus > 1,
         zero_map: zero_map.unwrap_or(near.zero_map),
         ..near
     }
@@ -38,14 +39,14 @@ fn lists_of(is_on: bool) -> Lists {
     if is_on { Lists::Generations } else { Lists::Classic }
 }
 
-/// The kernels asked for, each with each of the lists: this machine's where none is. A preset has the group of this machine.
+/// The kernels asked for, each with each of the lists: this machine's where none is. A preset has the group and the processors of this machine.
 ///
 /// # Errors
 /// One is not simulated.
 pub fn asked(here: Kernel, kernels: &[String], lists: &[String]) -> Result<Vec<Kernel>> {
     let kernel = |text: &String| {
         let preset = Kernel::preset(text).map_err(|why| LabError::usage(why.to_string(), EXAMPLE))?;
-        Ok(Kernel { group: here.group, lists: here.lists, ..preset })
+        Ok(Kernel { group: here.group, lists: here.lists, several_cpus: here.several_cpus, ..preset })
     };
     let list = |text: &String| {
         let known = LISTS.iter().find(|(word, _)| word == text).map(|(_, lists)| *lists);
@@ -79,6 +80,10 @@ pub fn of_record(record: &RunRecord, here: Kernel) -> Kernel {
             2 => Group::V2,
             _ => here.group,
         },
+        several_cpus: match record.machine.cpus {
+            0 => here.several_cpus,
+            cpus => cpus > 1,
+        },
         ..base
     }
 }
@@ -105,6 +110,8 @@ mod tests {
         let words: Vec<String> = all.iter().map(word).collect();
         assert_eq!(words, ["6.1 classic", "6.1 mglru", "7.3 classic", "7.3 mglru"]);
         assert_eq!(asked(HERE, &[], &[]).unwrap(), [HERE]);
+        let alone = Kernel { several_cpus: false, ..HERE };
+        assert!(asked(alone, &texts(&["6.1"]), &[]).unwrap().iter().all(|kernel| !kernel.several_cpus));
         let wrong = asked(HERE, &texts(&["5.4"]), &[]).unwrap_err().to_string();
         assert!(wrong.contains("kernel '5.4' is not simulated, only 6.1"), "{wrong}");
     }
@@ -118,6 +125,9 @@ mod tests {
         record.arm = Arm::named("swap:60", &[("lru", "mglru")]);
         let kernel = of_record(&record, HERE);
         assert_eq!((word(&kernel).as_str(), kernel.group), ("6.12 mglru", Group::V2));
+        assert!(kernel.several_cpus);
+        record.machine.cpus = 1;
+        assert!(!of_record(&record, HERE).several_cpus);
         record.arm = Arm::default();
         assert_eq!(word(&of_record(&record, HERE)), "6.12 classic");
         record.verified.insert("MGLRU".to_owned(), "0x0007".to_owned());

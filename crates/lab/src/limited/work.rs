@@ -5,6 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 
+use ramline_sim::load::Program;
 use ramline_trace::generate::{Access, Load, Touches};
 
 use super::report::WorkReport;
@@ -16,6 +17,12 @@ const CLOCK_EVERY: u64 = 32;
 const TOUCHES: u64 = 2;
 /// Time between reports.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
+
+/// A program of which so many pages are idle, and so many are needed at each report.
+#[must_use]
+pub const fn program(idle: u32, report: u32) -> Program {
+    Program { idle, report, look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0 }
+}
 
 /// A region of the load, as this process has it.
 pub struct Target {

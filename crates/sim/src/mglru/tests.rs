@@ -7,13 +7,13 @@ use ramline_trace::generate::Memory as Kind;
 
 use super::{aging, evict, sort};
 use crate::chance::Chance;
-use crate::cost::Costs;
 use crate::generations::tables::{TABLE, Tables};
 use crate::generations::{Generations, LEAST, MOST, place, refs};
 use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
 use crate::memory::by_generation::{check, list, unlist};
-use crate::memory::{ANON, FILE, Memory, Setting, Sums, SwapTo};
+use crate::memory::tests::group;
+use crate::memory::{ANON, FILE, Memory};
 use crate::page::{Pages, bit};
 use crate::shrink::End;
 
@@ -22,24 +22,7 @@ const PAGES: u32 = 40;
 /// Half of the pages are files', and none is mapped.
 fn memory(mglru: Mglru) -> Memory {
     let kernel = PRESETS.into_iter().find(|kernel| kernel.generations == mglru).unwrap();
-    let setting = Setting {
-        limit: 1 << 20,
-        swappiness: 60,
-        swap: SwapTo::Disk,
-        slots: 1000,
-        read_ahead: 32,
-        cluster: 8,
-        base: 0,
-        sums: Sums::AtOnce,
-        costs: Costs::default(),
-        kernel: Kernel { lists: Lists::Generations, ..kernel },
-    };
-    let mut pages = Pages::default();
-    for id in 0..2 * PAGES {
-        pages.add(if id < PAGES { 0 } else { bit::FILE | 1 << bit::REGION }, 100);
-    }
-    let region = |first, memory| Extent { first, pages: PAGES, memory, mapped: false };
-    Memory::new(setting, &[region(0, Kind::Anonymous), region(PAGES, Kind::File)], pages, Chance::default())
+    group(PAGES, Kernel { lists: Lists::Generations, ..kernel }, Chance::default())
 }
 
 /// The same, by search: the generation of each page, and the list of each generation, newest first.

@@ -1,11 +1,17 @@
 //! code-plus-data as a question for the simulator.
 
+use ramline_sim::load::Program;
 use ramline_trace::generate::Load;
 
 use super::settings::Settings;
 use super::workload::load;
 use crate::limited::forecast::{Question, RUNS};
+use crate::limited::work::program;
 use crate::prelude::*;
+
+/// In six traced runs the kernel took 108 pages of this program, most of them relocated data; of these 25 were needed again at each report, and read back
+/// one by one.
+const PROGRAM: Program = program(83, 25);
 
 /// What is foretold for these settings.
 ///
@@ -23,5 +29,5 @@ pub fn question(settings: &Settings) -> Result<Question<'static>> {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     };
     let (load, swap) = (Load::CodePlusData(load(workload)), settings.swap_sizes());
-    Ok(Question { name: super::NAME, load, arms, swap, runs: RUNS })
+    Ok(Question { name: super::NAME, load, arms, swap, program: PROGRAM, runs: RUNS })
 }

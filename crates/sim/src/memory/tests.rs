@@ -1,0 +1,78 @@
+//! A small group, and what becomes of pages whose write is done.
+
+use ramline_trace::generate::Memory as Kind;
+
+use super::{ANON, Memory, Setting, Sums, SwapTo};
+use crate::chance::Chance;
+use crate::cost::Costs;
+use crate::kernel::{Kernel, PRESETS};
+use crate::load::Extent;
+use crate::page::{Pages, bit};
+
+/// With so many pages of anonymous memory and as many of a file, none in RAM.
+pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
+    let setting = Setting {
+        limit: 1 << 20,
+        swappiness: 60,
+        swap: SwapTo::Disk,
+        slots: 1000,
+        read_ahead: 32,
+        cluster: 8,
+        base: 0,
+        sums: Sums::AtOnce,
+        costs: Costs::default(),
+        kernel,
+    };
+    let mut pages = Pages::default();
+    for id in 0..2 * of_each {
+        pages.add(if id < of_each { 0 } else { bit::FILE | 1 << bit::REGION }, 100);
+    }
+    let region = |first, memory| Extent { first, pages: of_each, memory, mapped: false };
+    Memory::new(setting, &[region(0, Kind::Anonymous), region(of_each, Kind::File)], pages, chance)
+}
+
+/// Pages of one list, from 0 on, all of them written and done; whether one is a page that is looked at next.
+fn written(pages: u32, elsewhere: bool) -> Memory {
+    let [_, _, kernel, _] = PRESETS;
+    let mut memory = group(200, kernel, Chance { elsewhere, ..Chance::default() });
+    memory.plug.open();
+    for id in 0..pages {
+        memory.pages.set(id, bit::RESIDENT | bit::SWAP_CACHE);
+        memory.list(id);
+        assert!(memory.take_slot(id));
+        memory.write_out(id);
+    }
+    memory.unplug();
+    memory
+}
+
+fn settle(memory: &mut Memory) {
+    memory.clock += 1 << 40;
+    memory.settle();
+}
+
+/// The page that is looked at next.
+fn next(memory: &Memory) -> Option<u32> {
+    memory.lists[ANON][0].last()
+}
+
+#[test]
+fn what_is_written_is_looked_at_next_and_last_of_all_what_was_written_last() {
+    let mut memory = written(40, false);
+    assert_eq!(next(&memory), Some(0));
+    settle(&mut memory);
+    assert_eq!(next(&memory), Some(39));
+}
+
+#[test]
+fn what_another_processor_was_told_of_waits_for_a_batch_of_31() {
+    let mut memory = written(30, true);
+    settle(&mut memory);
+    assert_eq!((next(&memory), memory.pages.is(0, bit::HELD)), (Some(0), true));
+    let mut memory = written(33, true);
+    // Stored to meanwhile, it will be written again.
+    memory.pages.set(5, bit::DIRTY);
+    settle(&mut memory);
+    assert_eq!(next(&memory), Some(31));
+    assert_eq!([5, 31, 32].map(|id| memory.pages.is(id, bit::HELD)), [false, false, true]);
+}
