@@ -9,9 +9,9 @@ use crate::cost::Costs;
 use crate::load::Compact;
 use crate::setting::{Setting, Sums};
 
-/// Pages of the program itself, with those that can leave RAM, and of what the kernel keeps for the group, besides tables; a stock of 64 to each side. What two sizes of code-plus-data
-/// without swap leave of the limit, less their tables, is 206 and 194; what a group's own counters say at the end of a load is 126 to 173 pages of
-/// anonymous memory, 17 to 28 of the kernel's, 20 to 40 of code.
+/// Pages of the program itself, with those that can leave RAM, and of what the kernel keeps for the group, besides tables; a stock of 64 to each side.
+/// What two sizes of code-plus-data without swap leave of the limit, less their tables, is 206 and 194; what a group's own counters say at the end of a
+/// load is 126 to 173 pages of anonymous memory, 17 to 28 of the kernel's, 20 to 40 of code.
 const OWN: [u64; 2] = [138, 266];
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;

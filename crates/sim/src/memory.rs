@@ -252,6 +252,13 @@ impl Memory {
         self.plug.take().for_each(|id| self.area.write(id, done));
     }
 
+    /// Waits until a page that is on its way is there.
+    pub fn wait_written(&mut self, id: u32) {
+        self.hand_over();
+        self.wait_until(self.area.done(id).unwrap_or(self.clock));
+        self.settle();
+    }
+
     /// Closes the plug, and with the last one hands over what it kept back.
     pub fn unplug(&mut self) {
         if self.plug.close() {
@@ -343,8 +350,10 @@ impl Memory {
         if held != rotating {
             return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
         }
-        if has(bit::WRITEBACK) != self.area.on_their_way() || self.plug.is_open() || has(bit::LOCKED) > 0 {
-            return Err(format!("{} pages are on their way to the disk", self.area.on_their_way()));
+        let (to, from) = (has(bit::WRITEBACK), has(bit::LOCKED));
+        if to != self.area.on_their_way() || from > 0 || self.plug.is_open() {
+            let known = self.area.on_their_way();
+            return Err(format!("{to} pages are written, {known} known to the area, {from} read, in the end"));
         }
         if self.setting.kernel.mglru().is_some() {
             by_generation::check(self)?;

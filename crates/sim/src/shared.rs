@@ -51,9 +51,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
 fn back(memory: &mut Memory, id: u32) {
     memory.pages.set(id, bit::DIRTY);
     if memory.pages.is(id, bit::WRITEBACK) {
-        memory.hand_over();
-        memory.wait_until(memory.area.done(id).unwrap_or(memory.clock));
-        memory.settle();
+        memory.wait_written(id);
     }
     memory.free_slot(id);
 }

@@ -101,10 +101,7 @@ pub fn one(
             return End::Activated;
         }
         // A group of version 1 waits for it, since it has no other brake.
-        memory.hand_over();
-        let done = memory.area.done(id).unwrap_or(memory.clock);
-        memory.wait_until(done);
-        memory.settle();
+        memory.wait_written(id);
     }
     if let Some(end) = references(memory, id) {
         return end;
