@@ -381,6 +381,9 @@ pub struct RunRecord {
     pub pool: Option<PoolBalance>,
     /// Raw counters of the group and of the machine before.
     pub before: BTreeMap<String, u64>,
+    /// The same of the group when the workload was ready to begin: what the program that does it takes before it touches its load.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ready: BTreeMap<String, u64>,
     /// The same after.
     pub after: BTreeMap<String, u64>,
     /// One every 100 ms.

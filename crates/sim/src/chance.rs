@@ -5,18 +5,12 @@
 
 use ramline_evidence::rng::SplitMix64;
 
-use crate::cost::Costs;
-use crate::load::Compact;
+use crate::cost::{Costs, Spread};
+use crate::load::{Compact, OF_A_TABLE, Program};
 use crate::setting::{Setting, Sums};
 
-/// Pages of the program itself, with those that can leave RAM, and of what the kernel keeps for the group, besides tables; a stock of 64 to each side.
-/// What two sizes of code-plus-data without swap leave of the limit, less their tables, is 206 and 194; what a group's own counters say at the end of a
-/// load is 126 to 173 pages of anonymous memory, 17 to 28 of the kernel's, 20 to 40 of code.
-const OWN: [u64; 2] = [138, 266];
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;
-/// Pages of one page table.
-const OF_A_TABLE: u64 = 512;
 /// One read takes up to so much more or less than the next.
 const JITTER: f64 = 0.4;
 /// The kernel may sum up the statistics up to so much late, in parts of the time between: its timer waits for a processor that is awake.
@@ -29,7 +23,7 @@ const READER_LATE: u64 = 500;
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
-    /// Where a file's pages begin in the page tables' blocks of 16.
+    /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
     pub others: u32,
@@ -49,22 +43,23 @@ impl Chance {
     /// One draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn draw(load: &Compact, setting: &Setting, random: &mut SplitMix64) -> (Chance, Setting) {
-        let (every, late) = match setting.sums {
-            Sums::AtOnce => (0, LATE),
-            Sums::Every(every) => (every, LATE),
-            Sums::Watched(every) => (every, READER_LATE),
+        let ([soonest, latest], late) = match setting.sums {
+            Sums::AtOnce => ([0; 2], 0),
+            Sums::Every(every) => ([0, every], every / LATE),
+            Sums::Watched { every, first } => (first, every / READER_LATE),
         };
         let chance = Chance {
-            phase: random.below(every),
+            phase: soonest + random.below(latest.saturating_sub(soonest)),
             around: u32::try_from(random.below(16)).unwrap_or_default(),
             others: u32::try_from(random.below(31)).unwrap_or_default(),
             cluster: setting.cluster >> random.below(u64::from(setting.cluster.max(1).ilog2()) + 1),
             elsewhere: setting.kernel.several_cpus && random.below(2) == 1,
-            late: every / late,
+            late,
             jitter: JITTER,
             seed: random.next_u64(),
         };
-        let base = least_base(load) + random.below(OWN[1] - OWN[0]);
+        let [least, most] = own(load);
+        let base = least_base(load) + random.below(most.saturating_sub(least));
         let costs = drawn(&setting.costs, random);
         (chance, Setting { base, costs, ..setting.clone() })
     }
@@ -74,7 +69,11 @@ impl Chance {
 #[must_use]
 pub fn least_base(load: &Compact) -> u64 {
     let can_leave = load.program.map_or(0, |(program, _)| u64::from(program.idle + program.report));
-    tables(load) + OWN[0].saturating_sub(can_leave)
+    tables(load) + own(load)[0].saturating_sub(can_leave)
+}
+
+fn own(load: &Compact) -> [u64; 2] {
+    load.program.map_or(Program::OWN, |(program, _)| program.own)
 }
 
 /// Pages of page tables and of the page cache's index.
@@ -83,31 +82,17 @@ pub fn tables(load: &Compact) -> u64 {
     use ramline_trace::generate::Memory::Anonymous;
     let of = |region: &crate::load::Extent| {
         let pages = u64::from(region.pages);
-        let mapped = if region.mapped { pages.div_ceil(OF_A_TABLE) } else { 0 };
+        let mapped = if region.mapped { pages.div_ceil(OF_A_TABLE.into()) } else { 0 };
         mapped + if region.memory == Anonymous { 0 } else { pages.div_ceil(INDEXED) }
     };
     load.regions.iter().map(of).sum()
 }
 
-/// Costs as they may be: all that a device takes more or less together, and all that a processor takes.
+/// Costs as they may be.
 fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
-    let mut factor = || costs.spread.powf(unit(random) * 2.0 - 1.0);
-    let (device, processor) = (factor(), factor());
-    let of_device = |cost: [f64; 2]| cost.map(|ns| ns * device);
-    Costs {
-        hit: costs.hit * processor,
-        minor: costs.minor * processor,
-        fill: costs.fill * processor,
-        call: costs.call * processor,
-        copy: costs.copy * processor,
-        scan: costs.scan * processor,
-        read: of_device(costs.read),
-        swap_read: of_device(costs.swap_read),
-        swap_write: [costs.swap_write[0] * processor, costs.swap_write[1] * device],
-        compress: costs.compress * processor,
-        decompress: costs.decompress * processor,
-        spread: costs.spread,
-    }
+    let mut factor = |spread: f64| spread.powf(unit(random) * 2.0 - 1.0);
+    let Spread { device, processor, codec } = costs.spread;
+    costs.each(factor(device), factor(processor), factor(codec))
 }
 
 /// From 0 to 1.

@@ -7,7 +7,40 @@ use ramline_evidence::TierReport;
 /// Assumed costs may be so many times less or more: rounds of code-plus-data took up to four times as long as these, on a machine where others worked.
 const ASSUMED_SPREAD: f64 = 4.0;
 /// What was measured once on a quiet machine may be so many times less or more the next time: another program takes every second turn.
-const MEASURED_SPREAD: f64 = 2.0;
+pub const MEASURED_SPREAD: f64 = 2.0;
+
+/// So many times less or more costs may be: all of a kind together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// What a disk takes.
+    pub device: f64,
+    /// What a processor takes, compression aside.
+    pub processor: f64,
+    /// What it takes to compress and to decompress.
+    pub codec: f64,
+}
+
+impl Spread {
+    /// The same of each.
+    #[must_use]
+    pub const fn of_all(times: f64) -> Spread {
+        Spread { device: times, processor: times, codec: times }
+    }
+
+    /// Each, or so much where it is more.
+    fn at_most(self, most: f64) -> Spread {
+        Spread { device: self.device.min(most), processor: self.processor.min(most), codec: self.codec.min(most) }
+    }
+}
+
+/// How many times slower something was than it was taken to be, as runs showed it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// In the middle of the runs.
+    pub times: f64,
+    /// So many times less or more in one of them.
+    pub spread: f64,
+}
 
 /// Nanoseconds of each step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +68,7 @@ pub struct Costs {
     /// A page decompressed.
     pub decompress: f64,
     /// So many times less or more they may be.
-    pub spread: f64,
+    pub spread: Spread,
 }
 
 /// Whole nanoseconds.
@@ -109,29 +142,49 @@ impl Default for Costs {
             swap_write: [6e3, 100e3],
             compress: 4e3,
             decompress: 2e3,
-            spread: ASSUMED_SPREAD,
+            spread: Spread::of_all(ASSUMED_SPREAD),
         }
     }
 }
 
 impl Costs {
-    /// Devices so many times slower, as a run showed them.
+    /// Devices so many times slower.
     #[must_use]
-    pub fn slower(self, times: f64) -> Costs {
-        let slower = |cost: [f64; 2]| cost.map(|ns| ns * times);
+    pub fn with_device(self, pace: Pace) -> Costs {
+        let spread = Spread { device: pace.spread, ..self.spread.at_most(MEASURED_SPREAD) };
+        Costs { spread, ..self.each(pace.times, 1.0, 1.0) }
+    }
+
+    /// A processor so many times slower. Compression is its work as well, but not what its pace was found by.
+    #[must_use]
+    pub fn with_processor(self, pace: Pace) -> Costs {
+        Costs { spread: Spread { processor: pace.spread, ..self.spread }, ..self.each(1.0, pace.times, pace.times) }
+    }
+
+    /// Each kind so many times as long.
+    #[must_use]
+    pub fn each(self, device: f64, processor: f64, codec: f64) -> Costs {
+        let of_device = |cost: [f64; 2]| cost.map(|ns| ns * device);
         Costs {
-            read: slower(self.read),
-            swap_read: slower(self.swap_read),
-            swap_write: [self.swap_write[0], self.swap_write[1] * times],
-            spread: MEASURED_SPREAD,
-            ..self
+            hit: self.hit * processor,
+            minor: self.minor * processor,
+            fill: self.fill * processor,
+            call: self.call * processor,
+            copy: self.copy * processor,
+            scan: self.scan * processor,
+            read: of_device(self.read),
+            swap_read: of_device(self.swap_read),
+            swap_write: [self.swap_write[0] * processor, self.swap_write[1] * device],
+            compress: self.compress * codec,
+            decompress: self.decompress * codec,
+            spread: self.spread,
         }
     }
 
     /// By what the tiers of this machine cost; what was not measured is as assumed.
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
-        let mut costs = Costs { spread: MEASURED_SPREAD, ..Costs::default() };
+        let mut costs = Costs { spread: Spread::of_all(MEASURED_SPREAD), ..Costs::default() };
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one access")]
         let median = |id: &str| tiers.tier(id).and_then(|tier| tier.latency).map(|latency| latency.p50_ns.0 as f64);
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);

@@ -6,7 +6,7 @@
 use ramline_trace::generate::Memory as Kind;
 
 use crate::kernel::Hits;
-use crate::load::{Extent, word};
+use crate::load::{Extent, OF_A_TABLE, word};
 use crate::memory::Memory;
 use crate::page::bit;
 use crate::{anonymous, read_ahead, shared};
@@ -81,9 +81,11 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
 /// `was_there`: it is for a page that was in RAM before.
 pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool) {
     let region = memory.pages.region(id);
-    let place = id - extent.first + memory.around;
+    // What a page table has room for is mapped where one begins (`thp_get_unmapped_area`, for files since 5.18), smaller regions anywhere.
+    let before = if extent.pages < OF_A_TABLE { memory.around } else { 0 };
+    let place = id - extent.first + before;
     // A block that the file begins in is as long as others.
-    let block = (place - place % AROUND).max(memory.around) - memory.around + extent.first;
+    let block = (place - place % AROUND).max(before) - before + extent.first;
     let end = (block + AROUND).min(extent.end());
     for one in block..end {
         let flags = memory.pages.flags[one as usize];

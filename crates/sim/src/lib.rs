@@ -4,7 +4,7 @@
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead`; a missing page through `charge`, a full group through `reclaim`, which looks at batches of pages (`shrink`), and `refault` says
 //! what the coming back of a page means. What is written is kept back for a while (`plug`); the program that touches the load has pages too (`reports`). Each file opens with the kernel function it stands for and what it leaves out.
-//! [`forecast`] runs a load many times over what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models
+//! [`forecast`] runs a load many times over what the kernel itself leaves open; [`pace`] finds how fast a machine was by how long its runs took; [`belady`] says how few reads would do, [`rivals`] what simpler models
 //! say.
 //!
 //! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, large folios, stores to files.
@@ -44,6 +44,7 @@ pub mod kernel;
 pub mod load;
 pub mod memory;
 mod mglru;
+pub mod pace;
 mod page;
 mod plug;
 mod pool;

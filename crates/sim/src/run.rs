@@ -32,6 +32,8 @@ pub struct Outcome {
     pub end: End,
     /// Rounds that were done, with the part of one.
     pub rounds: f64,
+    /// Nanoseconds of the fill before the rounds.
+    pub fill: u64,
     /// Nanoseconds of the rounds.
     pub took: u64,
     /// Of these those of waiting for disks.
@@ -93,6 +95,7 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     Outcome {
         end,
         rounds: share(done.touches, load.of_a_round),
+        fill: begin,
         took: memory.clock - begin,
         waited: memory.counts.waited - waited,
         pool: memory.area.pool.as_ref().map_or(0, Pool::most),

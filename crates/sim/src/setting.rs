@@ -26,8 +26,13 @@ pub enum Sums {
     AtOnce,
     /// By the kernel, each time so many nanoseconds after the last.
     Every(u64),
-    /// By a reader, each time so many nanoseconds after the last, and hardly late.
-    Watched(u64),
+    /// By a reader, hardly late.
+    Watched {
+        /// Nanoseconds from one time to the next.
+        every: u64,
+        /// The first is between these, from when the load begins to fill its memory.
+        first: [u64; 2],
+    },
 }
 
 /// What can be chosen.

@@ -45,13 +45,13 @@ impl Looks {
     pub fn known(&mut self, clock: u64, now: Statistics, random: &mut SplitMix64) -> Statistics {
         match self.sums {
             Sums::AtOnce => self.last = now,
-            Sums::Every(every) | Sums::Watched(every) if self.is_due(clock) => {
+            Sums::Every(every) | Sums::Watched { every, .. } if self.is_due(clock) => {
                 self.last = now;
                 // Nothing has changed since a time that has passed meanwhile: the clock is where a wait has ended.
                 let passed = (clock - self.next) / every.max(1) * every;
                 self.next += passed + every + random.below(self.late);
             }
-            Sums::Every(_) | Sums::Watched(_) => {}
+            Sums::Every(_) | Sums::Watched { .. } => {}
         }
         self.last
     }
@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_reader_takes_turns_from_its_first_on_and_makes_up_for_none() {
-        let mut looks = Looks::new(Sums::Watched(100), &Chance { phase: 30, ..Chance::default() });
+        let mut looks =
+            Looks::new(Sums::Watched { every: 100, first: [0; 2] }, &Chance { phase: 30, ..Chance::default() });
         assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
         // A wait has taken two of them: the next comes in its own time.
         assert_eq!([seen(&mut looks, 380, 4), seen(&mut looks, 429, 5), seen(&mut looks, 430, 6)], [4, 4, 6]);

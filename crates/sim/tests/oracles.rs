@@ -3,14 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_sim::belady;
 use ramline_sim::chance::Chance;
-use ramline_sim::cost::Costs;
+use ramline_sim::cost::{Costs, Pace, Spread};
+use ramline_sim::forecast;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE, Program};
 use ramline_sim::memory::{Counts, Setting, Sums, SwapTo};
+use ramline_sim::pace::{self, PaceOf};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
-use ramline_sim::{belady, forecast};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
 const TIMEOUT: u64 = 4_000_000_000;
@@ -92,7 +94,8 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
-    let sums = [Sums::AtOnce, Sums::Every(every), Sums::Watched(every)][below(random, 3) as usize];
+    let sums =
+        [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every] }][below(random, 3) as usize];
     Setting {
         swappiness: random.below(201),
         slots: below(random, 2 * pages) + 1,
@@ -104,8 +107,13 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
 }
 
 fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
-    let program =
-        Program { idle: below(random, 40), report: below(random, 40), look: 64, every: random.below(1 << 20) };
+    let program = Program {
+        idle: below(random, 40),
+        report: below(random, 40),
+        look: 64,
+        every: random.below(1 << 20),
+        own: Program::OWN,
+    };
     let load = any_load(random).with_program(program);
     let setting = any_setting(random, load.pages().into());
     let chance = Chance {
@@ -331,7 +339,7 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_cannot_write() {
     // It comes back from swap, and for that anything may be written.
     let of = |report| {
-        let program = Program { idle: 64 - report, report, look: 64, every: 1_000_000 };
+        let program = Program { idle: 64 - report, report, look: 64, every: 1_000_000, own: Program::OWN };
         run(&code_plus_data(11, true).with_program(program), setting(SwapTo::Disk, 15 << 8)).counts
     };
     let (never, often) = (of(0), of(32));
@@ -341,7 +349,8 @@ fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_ca
 #[test]
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
-    let setting = Setting { sums: Sums::Watched(20_000_000), ..setting(SwapTo::Disk, 15 << 8) };
+    let setting =
+        Setting { sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000] }, ..setting(SwapTo::Disk, 15 << 8) };
     let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
@@ -351,17 +360,30 @@ fn a_forecast_is_a_function_of_its_seed() {
 }
 
 #[test]
-fn the_pace_of_a_disk_is_found_by_the_time_of_a_round_or_none_is_named() {
+fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
     let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
-    let known = setting(SwapTo::Disk, 3 << 8);
-    let length = |_: u32, _: u64| 4096;
-    let costs = Costs { spread: 1.0, ..known.costs.slower(6.0) };
-    let slow = Setting { costs, ..known.clone() };
-    let round = forecast::compact(&load, &slow, u64::MAX, (7, forecast::RUNS), length).unwrap().round.unwrap().median;
-    let found = |round| forecast::slower(&load, &known, u64::MAX, 7, length, round);
-    let times = found(round).unwrap();
-    assert!((5.0..7.0).contains(&times), "{times}");
-    assert_eq!([found(1e-9), found(1e9)], [None, None]);
+    let length = |_: u32, _: u64| 2000;
+    for (of, swap) in [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram)] {
+        let known = setting(swap, 3 << 8);
+        let six = Pace { times: 6.0, spread: 1.0 };
+        let costs = if of == PaceOf::Disk { known.costs.with_device(six) } else { known.costs.with_processor(six) };
+        let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
+        let took = match of {
+            PaceOf::Disk => {
+                let figures = forecast::compact(&load, &slow, u64::MAX, (7, forecast::RUNS), length).unwrap();
+                figures.round.unwrap().median
+            }
+            PaceOf::Processor => {
+                let (chance, slow) = Chance::draw(&load, &slow, &mut SplitMix64::new(7));
+                let pages = run::pages(&load, length);
+                run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
+            }
+        };
+        let found = |took: &[f64]| pace::found(&load, &known, u64::MAX, 7, length, (of, took));
+        let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
+        assert!((5.0..7.0).contains(&pace.times) && (1.2..1.24).contains(&pace.spread), "{of:?}: {pace:?}");
+        assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{of:?}");
+    }
 }
 
 #[test]
@@ -378,17 +400,18 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
     let of = |sums| Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) };
+    let watched = |every| Sums::Watched { every, first: [0; 2] };
     // A single look, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
-    let once = |phase| run_by(&load, of(Sums::Watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
+    let once = |phase| run_by(&load, of(watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
     assert_ne!(once(0), once(1_000_000));
     // A reader without a pause leaves the kernel with exact ones; one that pauses for 1 ns does not, since a whole window of pages comes back within it.
-    assert_eq!(run(&load, of(Sums::Watched(0))).counts.read, run(&load, of(Sums::AtOnce)).counts.read);
+    assert_eq!(run(&load, of(watched(0))).counts.read, run(&load, of(Sums::AtOnce)).counts.read);
 }
 
 #[test]
 fn idle_pages_of_the_program_leave_room_where_there_is_swap() {
     let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
     let swapped = |load: &Compact| run(load, setting(SwapTo::Disk, 3 << 8)).counts.swap_out;
-    let program = Program { idle: 30, report: 4, look: 64, every: 1_000_000 };
+    let program = Program { idle: 30, report: 4, look: 64, every: 1_000_000, own: Program::OWN };
     assert!(swapped(&load.clone().with_program(program)) > swapped(&load));
 }

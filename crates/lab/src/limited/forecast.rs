@@ -4,34 +4,41 @@
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_measure::pages::named;
-use ramline_sim::cost::Costs;
+use ramline_sim::cost::{Costs, Pace};
 /// How often a setting is simulated if nothing else is asked for.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
+use ramline_sim::pace::{self, PaceOf};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
 
 use super::plan::SwapSizes;
-use super::profile;
+use super::{known, profile};
 use crate::prelude::*;
 use ramline_sandbox::fill::Filler;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 
+/// The lab looks at the group as the program begins and each [`SAMPLE_EVERY`] after that; a load begins 1 to 20 ms later, when its tables are made. Nanoseconds from
+/// there to the next look.
+const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
 /// Where the kernel would choose, most kernels have this one.
 const ALGORITHM: &str = "lzo-rle";
 /// Slots that one read from a disk brings: vm.page-cluster is 3.
 const CLUSTER: u32 = 8;
+/// A fill of fewer touches says nothing about a processor.
+const FILLED: usize = 256;
 /// Pages of the data that are compressed to know what the others take.
 const COMPRESSED: u64 = 64;
 
 /// What is foretold: a load under several settings.
+#[derive(Clone)]
 pub struct Question<'a> {
     /// The experiment.
     pub name: &'a str,
@@ -51,8 +58,12 @@ pub struct Question<'a> {
 #[derive(Clone, Copy)]
 struct Basis<'a> {
     tiers: Option<&'a TierReport>,
-    /// How many times slower the devices of a series were.
-    slower: Option<f64>,
+    /// How many times slower the processor of a series was.
+    processor: Option<Pace>,
+    /// And its disks.
+    disk: Option<Pace>,
+    /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
+    first_look: [u64; 2],
 }
 
 impl Question<'_> {
@@ -71,23 +82,31 @@ impl Question<'_> {
 impl Basis<'_> {
     fn costs(&self, algorithm: &str, fill: &str) -> Costs {
         let costs = self.tiers.map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm, fill));
-        self.slower.map_or(costs, |times| costs.slower(times))
+        let costs = self.processor.map_or(costs, |pace| costs.with_processor(pace));
+        self.disk.map_or(costs, |pace| costs.with_device(pace))
     }
 
+    /// `setting` is the one that the pace of the disks was found by.
     fn said(&self, setting: &str) -> String {
-        let found = |report: &TierReport| report.conditions.first().cloned().unwrap_or_default();
-        match (self.tiers, self.slower) {
-            (tiers, Some(times)) => {
-                let of = if tiers.is_some() { "measure tiers found" } else { "is assumed" };
-                format!(
-                    "times: reads took {times:.1} times as long as {of}, by a round of {setting}, whose own time is so no prediction"
-                )
+        let of = if self.tiers.is_some() { "measure tiers found" } else { "is assumed" };
+        let disk = self.disk.map(|pace| {
+            format!(
+                "reads took {:.1} times as long as {of}, by a round of {setting}, whose own time is so no prediction",
+                pace.times
+            )
+        });
+        let processor = self.processor.map(|pace| {
+            format!("a processor took {:.1} times as long as {of}, by how long memory took to fill", pace.times)
+        });
+        let known: Vec<String> = disk.into_iter().chain(processor).collect();
+        match self.tiers {
+            _ if !known.is_empty() => format!("times: {}", known.join("; ")),
+            Some(report) => {
+                let of = report.conditions.first().cloned().unwrap_or_default();
+                format!("times: by what measure tiers found ({of})")
             }
-            (Some(report), None) => format!("times: by what measure tiers found ({})", found(report)),
-            (None, None) => {
-                "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
-                    .to_owned()
-            }
+            None => "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
+                .to_owned(),
         }
     }
 }
@@ -107,11 +126,18 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    foretold(question, kernels, &decoded(question)?, (Basis { tiers, slower: None }, ""), false, progress)
+    foretold(
+        question,
+        kernels,
+        &decoded(question)?,
+        (Basis { tiers, processor: None, disk: None, first_look: FIRST_LOOK }, ""),
+        false,
+        progress,
+    )
 }
 
-/// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only the time of one setting is used: it says
-/// how fast the disk was, which no other day's measurement does.
+/// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine and program
+/// were ([`known`]), which no other day's measurement does.
 ///
 /// # Errors
 /// The load is too large to be simulated.
@@ -122,41 +148,31 @@ pub fn against(
     records: &[RunRecord],
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
+    let own = known::own(records).unwrap_or(question.program.own);
+    let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
     let touches = decoded(question)?;
-    let basis = Basis { tiers, slower: None };
-    let reference = reference(question, records);
-    progress.step("finding the pace of the disk");
-    let slower = match &reference {
-        Some((arm, round)) => {
-            let (arm, workload) = *arm;
-            let of = (arm.clone(), workload.clone(), kernel);
-            prepared(&of, question.swap, basis)?.and_then(|(setting, lengths)| {
-                let length = |_: u32, page: u64| one_of(&lengths, page);
-                ramline_sim::forecast::slower(&touches, &setting, workload.timeout.0, workload.seed, length, *round)
-            })
-        }
-        None => None,
+    let found = |of: PaceOf, basis: Basis<'_>, by: Option<&(&(Arm, Workload), Vec<f64>)>| {
+        let Some(((arm, workload), took)) = by else { return Ok(None) };
+        let Some((setting, lengths)) = prepared(&(arm.clone(), workload.clone(), kernel), question.swap, basis)? else {
+            return Ok(None);
+        };
+        let length = |_: u32, page: u64| one_of(&lengths, page);
+        let (timeout, seed) = (workload.timeout.0, workload.seed);
+        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice())))
     };
-    let name = reference.map_or("", |((arm, _), _)| arm.name.as_str());
-    let basis = (Basis { slower, ..basis }, name);
-    let mut out = foretold(question, &[kernel], &touches, basis, true, progress)?;
+    let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
+    let basis = Basis { tiers, processor: None, disk: None, first_look };
+    progress.step("finding the pace of the processor");
+    let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
+    let processor = found(PaceOf::Processor, basis, filled.as_ref())?;
+    let basis = Basis { processor, ..basis };
+    progress.step("finding the pace of the disk");
+    let by = known::rounds(&question.arms, records);
+    let basis = Basis { disk: found(PaceOf::Disk, basis, by.as_ref())?, ..basis };
+    let name = by.map_or("", |((arm, _), _)| arm.name.as_str());
+    let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
     beside(&mut out, records);
     Ok(out)
-}
-
-/// The setting whose time says how fast the disk was, with the seconds of a round: one that reads from it, swappiness 60 if it was measured.
-fn reference<'a>(question: &'a Question<'_>, records: &[RunRecord]) -> Option<(&'a (Arm, Workload), f64)> {
-    let reads = |arm: &Arm| matches!(arm.swap, SwapKind::None | SwapKind::File);
-    let round = |arm: &Arm| {
-        let runs: Vec<Seen> =
-            records.iter().filter(|record| record.arm.name == arm.name).filter_map(measured).collect();
-        let figures = Figures::of(&runs)?;
-        figures.major.filter(|major| major.median >= 50.0)?;
-        figures.round.map(|range| range.median)
-    };
-    let mut known: Vec<_> = question.arms.iter().filter(|(arm, _)| reads(arm)).collect();
-    known.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
-    known.into_iter().find_map(|both| Some((both, round(&both.0)?)))
 }
 
 /// The load, once for all settings: none of them changes what is touched.
@@ -246,6 +262,10 @@ fn one(
     Ok(Some((foretold, compared.then(|| rivals::simpler(touches, &setting)))))
 }
 
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 fn one_of(lengths: &[u16], page: u64) -> u16 {
     let place = usize::try_from(page).unwrap_or(0) % lengths.len().max(1);
     lengths.get(place).copied().unwrap_or(4096)
@@ -265,8 +285,8 @@ fn prepared(
     };
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let sums = if workload.fresh_statistics { Sums::Watched(ns(SAMPLE_EVERY)) } else { Sums::Every(ns(STALE)) };
+    let watched = Sums::Watched { every: ns(SAMPLE_EVERY), first: basis.first_look };
+    let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),
         swappiness: arm.swappiness.unwrap_or(60).into(),
@@ -313,7 +333,7 @@ fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a run")]
-fn measured(record: &RunRecord) -> Option<Seen> {
+pub(super) fn measured(record: &RunRecord) -> Option<Seen> {
     let verdict = match &record.verdict {
         Ended::Completed => Verdict::Fine,
         Ended::Thrashing(_) => Verdict::Thrashing,

@@ -131,7 +131,10 @@ impl<'a> Watch<'a> {
         self.log.take(report, self.record);
         if !done {
             self.child.must_be_in(&self.sandbox.group)?;
-            let harness = self.sandbox.group.stat()?.current.unwrap_or_default();
+            let stat = self.sandbox.group.stat()?;
+            self.record.ready = observe::counters(self.root, &stat);
+            self.record.ready.retain(|name, _| name.starts_with("group."));
+            let harness = stat.current.unwrap_or_default();
             self.record.verified.insert("harness in the group before the start".to_owned(), harness.to_string());
             self.child.resume();
             return Ok(());

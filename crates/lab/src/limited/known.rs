@@ -1,0 +1,126 @@
+//! What the runs of a series say about the machine and the program that made them, and about no figure that is foretold.
+//!
+//! What the program takes of its limit before it touches its load, and how soon it begins; by how long it filled its memory, how fast a processor was; by how
+//! long a round took in one setting, how fast the disks were.
+
+use ramline_evidence::Workload;
+use ramline_sim::forecast::{Figures, Seen};
+
+use super::forecast::measured;
+use crate::prelude::*;
+
+/// Pages that a group may pay for beyond what its counters say when it is ready: a batch of the kernel.
+const BEYOND: u64 = 32;
+/// A round with fewer major faults says nothing about disks.
+const READS: f64 = 50.0;
+
+/// Pages of the program, and what the kernel keeps for the group, when its workload was ready to begin: the least and the most that may be. `None` of
+/// records that do not say it.
+pub fn own(records: &[RunRecord]) -> Option<[u64; 2]> {
+    let of = |record: &RunRecord| {
+        let bytes = |name: &str| record.ready.get(name).copied();
+        Some((bytes("group.anon_bytes")? + bytes("group.kernel_bytes")?) / process::page_size().max(1))
+    };
+    let mut all: Vec<u64> = records.iter().filter_map(of).collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).map(|middle| [*middle, middle + BEYOND])
+}
+
+/// When the lab looks at a group for the first time after its load began, in nanoseconds from there: its looks begin with the program and come each `every`. What nine
+/// of ten runs have.
+pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
+    let begun = |record: &RunRecord| {
+        let done = record.samples.last().filter(|sample| sample.phase == Phase::Done)?;
+        Some(done.at.saturating_sub(Nanos(record.fill.0 + record.elapsed.0)).0)
+    };
+    let mut all: Vec<u64> = records.iter().filter_map(begun).collect();
+    all.sort_unstable();
+    let look = |at: usize| all.get(at).map(|begun| every - begun % every.max(1));
+    Some([look(all.len() * 9 / 10)?, look(all.len() / 10)?])
+}
+
+/// The setting whose fill says how fast a processor was, with its seconds: one that reads nothing back, if there is one.
+pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
+    let rank = |arm: &Arm| match arm.swap {
+        SwapKind::None => 0,
+        SwapKind::Zram { .. } => 1,
+        _ => 2,
+    };
+    let mut known: Vec<_> = arms.iter().collect();
+    known.sort_by_key(|(arm, _)| rank(arm));
+    let took = |(arm, _): &(Arm, Workload)| {
+        of(arm, records).filter(|record| record.fill.0 > 0).map(|record| record.fill.0 as f64 / 1e9).collect::<Vec<_>>()
+    };
+    known.into_iter().map(|both| (both, took(both))).find(|(_, took)| !took.is_empty())
+}
+
+/// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.
+pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
+    let reads = |arm: &Arm| matches!(arm.swap, SwapKind::None | SwapKind::File);
+    let mut known: Vec<_> = arms.iter().filter(|(arm, _)| reads(arm)).collect();
+    known.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
+    known.into_iter().find_map(|both| {
+        let runs: Vec<Seen> = of(&both.0, records).filter_map(measured).collect();
+        Figures::of(&runs)?.major.filter(|major| major.median >= READS)?;
+        let done = runs.iter().filter(|run| run.rounds > 0.0);
+        Some((both, done.map(|run| run.seconds / run.rounds).collect()))
+    })
+}
+
+fn of<'a>(arm: &Arm, records: &'a [RunRecord]) -> impl Iterator<Item = &'a RunRecord> + use<'a> {
+    let name = arm.name.clone();
+    records.iter().filter(move |record| record.arm.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_evidence::Verdict as Ended;
+
+    fn record(name: &str, fill: u64, anon: u64) -> RunRecord {
+        let mut record =
+            RunRecord { fill: Nanos(fill), verdict: Ended::Completed, fraction: 2.0, ..RunRecord::default() };
+        record.arm.name = name.to_owned();
+        let page = process::page_size();
+        record.ready = [("group.anon_bytes", anon * page), ("group.kernel_bytes", 20 * page)]
+            .map(|(name, bytes)| (name.to_owned(), bytes))
+            .into();
+        (record.elapsed, record.reclaim.swap_in, record.reclaim.refault_file) =
+            (Nanos(4_000_000_000), Some(0), Some(0));
+        record
+    }
+
+    #[test]
+    fn the_pages_of_the_program_are_those_of_its_middle_run() {
+        let records = [("a", 7), ("b", 130), ("a", 109)].map(|(name, anon)| record(name, 1, anon));
+        assert_eq!(own(&records), Some([129, 129 + BEYOND]));
+        assert_eq!(own(&[RunRecord::default()]), None);
+    }
+
+    #[test]
+    fn the_first_look_comes_as_long_after_the_load_began_as_its_program_was_there_before() {
+        let at = |begun: u64| {
+            let mut record = record("a", 50_000_000, 0);
+            let at = Nanos(begun + 50_000_000 + record.elapsed.0);
+            record.samples = vec![Sample { at, phase: Phase::Done, ..Sample::default() }];
+            record
+        };
+        let records: Vec<_> = (1..=20).map(|ms| at(ms * 1_000_000)).collect();
+        assert_eq!(first_look(&records, 100_000_000), Some([81_000_000, 97_000_000]));
+        assert_eq!(first_look(&[record("a", 1, 0)], 100_000_000), None);
+    }
+
+    #[test]
+    fn a_pace_is_found_in_the_setting_that_says_most_about_it() {
+        let arm = |name: &str, swap| (Arm { name: name.to_owned(), swap, ..Arm::default() }, Workload::default());
+        let zram = SwapKind::Zram { algorithm: None };
+        let arms = [arm("swap", SwapKind::File), arm("zram", zram), arm("none", SwapKind::None)];
+        let mut records = vec![record("swap", 3, 0), record("zram", 2_000_000_000, 0), record("swap", 1, 0)];
+        let name = |found: Option<(&(Arm, Workload), Vec<f64>)>| found.map(|((arm, _), took)| (arm.name.clone(), took));
+        assert_eq!(name(filled(&arms, &records)), Some(("zram".to_owned(), vec![2.0])));
+        // Without a read there is no pace of a disk.
+        assert_eq!(name(rounds(&arms, &records)), None);
+        records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);
+        assert_eq!(name(rounds(&arms, &records)), Some(("swap".to_owned(), vec![2.0; 2])));
+    }
+}
