@@ -15,6 +15,6 @@ CHASE = (
     "As many pages come back from swap as in the kernel, but in more reads: the kernel brings 1.9 pages with each one that is asked for, 97 of 100 of which are then used, simulated it is 1.4. "
     "Tried: slots in clusters of 512, a free one before one with holes, as 6.18 gives them; it changes nothing."
 )
-CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:100 text", "zram:lz4:60 text") for figure in ("major faults", "swap-ins", "file pages back")} | {
+CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text") for figure in ("major faults", "swap-ins", "file pages back")} | {
     ("chase", setting, "major faults"): CHASE for setting in ("swap:60 text", "swap:180 text")
 }

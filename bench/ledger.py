@@ -7,6 +7,7 @@ three times the fastest of its series; that of the setting which gave the pace o
 bootstrap interval of the ratio of their medians does not hold 1.
 """
 
+import math
 import random
 import re
 import statistics
@@ -18,6 +19,7 @@ FIGURES = {"major": "major faults", "swap_in": "swap-ins", "refault_file": "file
 RIVALS = {"one_list": "one list", "two_lists": "two lists", "unchanged": "nothing changes"}
 LEAST = 50
 SLOWDOWN = 3
+WIDE = 2
 RESAMPLES = 2000
 PACE = re.compile(r"by (?:what )?a round of (.+?)(?: took;|, whose)")
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
@@ -139,6 +141,13 @@ def lines_of(counted):
             yield name, len(errors), statistics.median(errors), ninetieth(errors), kept
 
 
+def widths(counted):
+    """How many times as wide as the runs differ the interval of each figure is."""
+    both = [found for cell in counted for figure in FIGURES if (found := pair(cell, figure))]
+    width = lambda range_of: range_of["high"] - range_of["low"]
+    return [width(said) / width(seen) if width(seen) else math.inf for said, seen in both]
+
+
 def counting(series):
     """What counts: predicted and measured, and not seen before."""
     return [cell for cell in cells(series) if not cell["seen"] and cell["measured"] and cell["predicted"]]
@@ -158,6 +167,11 @@ def summary(series):
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
     out = [f"{len(counted)} cells count; {right} end as predicted"]
     out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
+    for place, of in (("here", [cell for cell in counted if not cell["guest"]]), ("in guests", [cell for cell in counted if cell["guest"]])):
+        found = widths(of)
+        if found:
+            narrow = sum(width <= WIDE for width in found)
+            out.append(f"intervals {place}: {narrow} of {len(found)} figures' at most {WIDE} times as wide as the runs differ, in the median {statistics.median(found):.2f} times")
     names = dict.fromkeys(cell["series"] for cell in counted if not cell["guest"])
     everything = list(cells(series))
     of = lambda which, name: [cell for cell in which if cell["series"] == name and not cell["guest"]]
