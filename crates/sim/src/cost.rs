@@ -155,6 +155,12 @@ impl Costs {
         Costs { spread, ..self.each(pace.times, 1.0, 1.0) }
     }
 
+    /// Compression so many times slower.
+    #[must_use]
+    pub fn with_codec(self, pace: Pace) -> Costs {
+        Costs { spread: Spread { codec: pace.spread, ..self.spread }, ..self.each(1.0, 1.0, pace.times) }
+    }
+
     /// A processor so many times slower. Compression is its work as well, but not what its pace was found by.
     #[must_use]
     pub fn with_processor(self, pace: Pace) -> Costs {

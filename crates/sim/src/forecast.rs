@@ -16,9 +16,10 @@ use crate::run::{self, End, Outcome};
 
 /// Runs of each setting, if not told otherwise.
 pub const RUNS: u32 = 32;
-/// What no draw knows is that the rules are not the kernel: a count may be so much less or more than the least and most of the runs. With this, nine of ten figures
-/// lay within in each half of the record that rules and constants were found by (bench/runs/accuracy-found.json, and ten runs of heaps in guests).
+/// What no draw knows is that the rules are not the kernel: a count may be so much less or more than the least and most of the runs. With this, nine of
+/// ten figures were held of the runs that rules and constants were found by, here and in guests (bench/runs/accuracy-found.json is most of them).
 const RULES: f64 = 0.005;
+
 /// The middle of several values, the least and the most.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Range {

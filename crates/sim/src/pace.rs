@@ -1,7 +1,7 @@
 //! How fast a machine was, by how long something took there.
 //!
-//! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What it is not: a count. What a run counts hardly says
-//! anything about its pace, so a time of a series leaves its counts to be foretold.
+//! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
+//! about its pace, so a time of a series leaves its counts to be foretold.
 
 use ramline_evidence::rng::SplitMix64;
 
@@ -17,12 +17,17 @@ const PACE: (u32, u32) = (5, 11);
 /// It is at most so many times faster or slower than it is taken to be, as a power of two.
 const FASTEST: f64 = -5.0;
 const SLOWEST: f64 = 10.0;
+/// Fewer runs than so many may be alike by chance: then times are taken to differ by so many times at least.
+const FEW: usize = 5;
+const ALIKE: f64 = 1.25;
 
 /// By what a pace is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaceOf {
     /// A processor, by how long memory took to fill.
     Processor,
+    /// What compresses, by how long a fill took that did not fit.
+    Codec,
     /// The disks, by how long a round took.
     Disk,
 }
@@ -46,6 +51,7 @@ pub fn found(
         let pace = Pace { times, spread: 1.0 };
         let costs = match of {
             PaceOf::Processor => setting.costs.with_processor(pace),
+            PaceOf::Codec => setting.costs.with_codec(pace),
             PaceOf::Disk => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
@@ -54,7 +60,7 @@ pub fn found(
             let (chance, setting) = Chance::draw(load, &setting, &mut random);
             let run = run::compact(load, pages.clone(), setting, timeout, chance);
             match of {
-                PaceOf::Processor => run.fill as f64 / 1e9,
+                PaceOf::Processor | PaceOf::Codec => run.fill as f64 / 1e9,
                 PaceOf::Disk => run.took as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE),
             }
         };
@@ -78,5 +84,60 @@ fn spread(values: &[f64]) -> f64 {
     }
     let mean = logs.clone().sum::<f64>() / n;
     let variance = logs.map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (2.0 * variance.sqrt()).exp()
+    let spread = (2.0 * variance.sqrt()).exp();
+    if values.len() < FEW { spread.max(ALIKE) } else { spread }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_trace::generate::Load;
+
+    use super::*;
+    use crate::forecast::{RUNS, compact};
+    use crate::kernel::PRESETS;
+    use crate::setting::{Sums, SwapTo};
+
+    #[test]
+    fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
+        let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+        let length = |_: u32, _: u64| 2000;
+        for (of, swap) in
+            [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram), (PaceOf::Codec, SwapTo::Zram)]
+        {
+            let known = Setting {
+                limit: 3 << 8,
+                swappiness: 60,
+                swap,
+                slots: 16 << 8,
+                read_ahead: 32,
+                cluster: 8,
+                base: 0,
+                sums: Sums::AtOnce,
+                costs: Costs::default(),
+                kernel: PRESETS[2],
+            };
+            let six = Pace { times: 6.0, spread: 1.0 };
+            let costs = match of {
+                PaceOf::Disk => known.costs.with_device(six),
+                PaceOf::Processor => known.costs.with_processor(six),
+                PaceOf::Codec => known.costs.with_codec(six),
+            };
+            let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
+            let took = match of {
+                PaceOf::Disk => {
+                    let figures = compact(&load, &slow, u64::MAX, (7, RUNS), length).unwrap();
+                    figures.round.unwrap().median
+                }
+                PaceOf::Processor | PaceOf::Codec => {
+                    let (chance, slow) = Chance::draw(&load, &slow, &mut SplitMix64::new(7));
+                    let pages = run::pages(&load, length);
+                    run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
+                }
+            };
+            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (of, took));
+            let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
+            assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{of:?}: {pace:?}");
+            assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{of:?}");
+        }
+    }
 }

@@ -5,12 +5,11 @@
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::belady;
 use ramline_sim::chance::Chance;
-use ramline_sim::cost::{Costs, Pace, Spread};
+use ramline_sim::cost::Costs;
 use ramline_sim::forecast;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE, Program};
 use ramline_sim::memory::{Counts, Setting, Sums, SwapTo};
-use ramline_sim::pace::{self, PaceOf};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
@@ -357,33 +356,6 @@ fn a_forecast_is_a_function_of_its_seed() {
     // And says what no tuning can save: here hardly more than that 95 of 100 pages of code are read once in three rounds.
     let least = forecast::least(&load, &setting);
     assert!((243.0..256.0).contains(&least), "{least}");
-}
-
-#[test]
-fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
-    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
-    let length = |_: u32, _: u64| 2000;
-    for (of, swap) in [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram)] {
-        let known = setting(swap, 3 << 8);
-        let six = Pace { times: 6.0, spread: 1.0 };
-        let costs = if of == PaceOf::Disk { known.costs.with_device(six) } else { known.costs.with_processor(six) };
-        let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
-        let took = match of {
-            PaceOf::Disk => {
-                let figures = forecast::compact(&load, &slow, u64::MAX, (7, forecast::RUNS), length).unwrap();
-                figures.round.unwrap().median
-            }
-            PaceOf::Processor => {
-                let (chance, slow) = Chance::draw(&load, &slow, &mut SplitMix64::new(7));
-                let pages = run::pages(&load, length);
-                run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
-            }
-        };
-        let found = |took: &[f64]| pace::found(&load, &known, u64::MAX, 7, length, (of, took));
-        let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
-        assert!((5.0..7.0).contains(&pace.times) && (1.2..1.24).contains(&pace.spread), "{of:?}: {pace:?}");
-        assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{of:?}");
-    }
 }
 
 #[test]

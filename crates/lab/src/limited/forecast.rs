@@ -23,8 +23,8 @@ use crate::prelude::*;
 use ramline_sandbox::fill::Filler;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 
-/// The lab looks at the group as the program begins and each [`SAMPLE_EVERY`] after that; a load begins 1 to 20 ms later, when its tables are made. Nanoseconds from
-/// there to the next look.
+/// The lab looks at the group as the program begins and each [`SAMPLE_EVERY`] after that; a load begins 1 to 20 ms later, when its tables are made.
+/// Nanoseconds from there to the next look.
 const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
@@ -60,6 +60,8 @@ struct Basis<'a> {
     tiers: Option<&'a TierReport>,
     /// How many times slower the processor of a series was.
     processor: Option<Pace>,
+    /// And its compression.
+    codec: Option<Pace>,
     /// And its disks.
     disk: Option<Pace>,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
@@ -82,8 +84,9 @@ impl Question<'_> {
 impl Basis<'_> {
     fn costs(&self, algorithm: &str, fill: &str) -> Costs {
         let costs = self.tiers.map_or_else(Costs::default, |tiers| Costs::measured(tiers, algorithm, fill));
+        let costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
         let costs = self.processor.map_or(costs, |pace| costs.with_processor(pace));
-        self.disk.map_or(costs, |pace| costs.with_device(pace))
+        self.codec.map_or(costs, |pace| costs.with_codec(pace))
     }
 
     /// `setting` is the one that the pace of the disks was found by.
@@ -96,10 +99,14 @@ impl Basis<'_> {
             )
         });
         let processor = self.processor.map(|pace| {
-            format!("a processor took {:.1} times as long as {of}, by how long memory took to fill", pace.times)
+            format!("a processor took {:.1} times as long as is assumed, by how long memory took to fill", pace.times)
         });
-        let known: Vec<String> = disk.into_iter().chain(processor).collect();
+        let codec = self.codec.map(|pace| format!("compression {:.1} times as long as then", pace.times));
+        let known: Vec<String> = disk.into_iter().chain(processor).chain(codec).collect();
         match self.tiers {
+            None if self.disk.is_none() && !known.is_empty() => {
+                format!("times: by assumed costs of a disk; {}", known.join("; "))
+            }
             _ if !known.is_empty() => format!("times: {}", known.join("; ")),
             Some(report) => {
                 let of = report.conditions.first().cloned().unwrap_or_default();
@@ -130,14 +137,14 @@ pub fn forecast(
         question,
         kernels,
         &decoded(question)?,
-        (Basis { tiers, processor: None, disk: None, first_look: FIRST_LOOK }, ""),
+        (Basis { tiers, processor: None, codec: None, disk: None, first_look: FIRST_LOOK }, ""),
         false,
         progress,
     )
 }
 
-/// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine and program
-/// were ([`known`]), which no other day's measurement does.
+/// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
+/// and program were ([`known`]), which no other day's measurement does.
 ///
 /// # Errors
 /// The load is too large to be simulated.
@@ -161,11 +168,13 @@ pub fn against(
         Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice())))
     };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
-    let basis = Basis { tiers, processor: None, disk: None, first_look };
+    let basis = Basis { tiers, processor: None, codec: None, disk: None, first_look };
     progress.step("finding the pace of the processor");
-    let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
-    let processor = found(PaceOf::Processor, basis, filled.as_ref())?;
-    let basis = Basis { processor, ..basis };
+    let is_filled = touches.fill.len() >= FILLED;
+    let filled = known::filled(&question.arms, records).filter(|_| is_filled);
+    let basis = Basis { processor: found(PaceOf::Processor, basis, filled.as_ref())?, ..basis };
+    let compressed = known::compressed(&question.arms, records).filter(|_| is_filled);
+    let basis = Basis { codec: found(PaceOf::Codec, basis, compressed.as_ref())?, ..basis };
     progress.step("finding the pace of the disk");
     let by = known::rounds(&question.arms, records);
     let basis = Basis { disk: found(PaceOf::Disk, basis, by.as_ref())?, ..basis };
