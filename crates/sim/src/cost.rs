@@ -26,11 +26,6 @@ impl Spread {
     pub const fn of_all(times: f64) -> Spread {
         Spread { device: times, processor: times, codec: times }
     }
-
-    /// Each, or so much where it is more.
-    fn at_most(self, most: f64) -> Spread {
-        Spread { device: self.device.min(most), processor: self.processor.min(most), codec: self.codec.min(most) }
-    }
 }
 
 /// How many times slower something was than it was taken to be, as runs showed it.
@@ -148,10 +143,11 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Devices so many times slower.
+    /// Devices so many times slower, by rounds that a processor has its part in: what it takes is known better then, compression is not.
     #[must_use]
     pub fn with_device(self, pace: Pace) -> Costs {
-        let spread = Spread { device: pace.spread, ..self.spread.at_most(MEASURED_SPREAD) };
+        let processor = self.spread.processor.min(MEASURED_SPREAD);
+        let spread = Spread { device: pace.spread, processor, ..self.spread };
         Costs { spread, ..self.each(pace.times, 1.0, 1.0) }
     }
 
