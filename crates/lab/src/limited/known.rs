@@ -61,8 +61,7 @@ fn fill_of<'a>(
     let took = |(arm, _): &(Arm, Workload)| {
         of(arm, records).filter(|record| record.fill.0 > 0).map(|record| record.fill.0 as f64 / 1e9).collect::<Vec<_>>()
     };
-    let known = arms.iter().filter(|(arm, _)| is(arm)).map(|both| (both, took(both)));
-    known.into_iter().find(|(_, took)| !took.is_empty())
+    arms.iter().filter(|(arm, _)| is(arm)).map(|both| (both, took(both))).find(|(_, took)| !took.is_empty())
 }
 
 /// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.
