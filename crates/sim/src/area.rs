@@ -1,7 +1,7 @@
 //! A swap area: who has which slot, and which pages are on their way to a disk.
 //!
-//! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c); read in 6.18. Left out: several areas, clusters of 512 slots that each
-//! processor fills by itself, zram's limit.
+//! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), read in 6.18, and for `free_swap_slot` (mm/swap_slots.c), read in 6.12.
+//! Left out: several areas, clusters of 512 slots that each processor fills by itself, slots taken ahead of need, zram's limit.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,20 @@ use crate::page::{NONE, Pages, bit};
 use crate::pool::Pool;
 use crate::setting::{Setting, SwapTo};
 
+/// Slots that become free together (`SWAP_SLOTS_CACHE_SIZE`), where they do, and what must be free besides for that.
+const TOGETHER: usize = 64;
+const SCARCE: u32 = 128;
+/// The owner of a slot that is to become free.
+const RETURNED: u32 = NONE - 1;
+
 /// The area of a group.
 #[derive(Debug)]
 pub struct Area {
     owners: Vec<u32>,
     used: u32,
     next: u32,
+    /// Slots that are to become free with others, where the kernel has that.
+    returned: Option<Vec<u32>>,
     /// Of a zram.
     pub pool: Option<Pool>,
     /// Pages on their way to the disk, by the time they are there.
@@ -25,9 +33,10 @@ impl Area {
     /// Nothing in it yet.
     #[must_use]
     pub fn new(setting: &Setting) -> Area {
-        let pool = (setting.swap == SwapTo::Zram).then(|| Pool::new(setting.kernel.zspage));
+        let pool = (setting.swap == SwapTo::Zram).then(|| Pool::new(setting.kernel.zspage, setting.kernel.quarters));
         let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
-        Area { owners: vec![NONE; slots], used: 0, next: 0, pool, writes: VecDeque::new() }
+        let returned = setting.kernel.frees_late.then(Vec::new);
+        Area { owners: vec![NONE; slots], used: 0, next: 0, returned, pool, writes: VecDeque::new() }
     }
 
     /// A slot is free.
@@ -57,7 +66,7 @@ impl Area {
     /// Whose slot it is, or none's.
     #[must_use]
     pub fn owner(&self, slot: u32) -> u32 {
-        self.owners[slot as usize]
+        Some(self.owners[slot as usize]).filter(|owner| *owner != RETURNED).unwrap_or(NONE)
     }
 
     /// A slot for a page; whether there is one.
@@ -76,16 +85,33 @@ impl Area {
         true
     }
 
-    /// The slot of a page is free again, and what a zram kept in it.
+    /// The slot of a page is not needed any more.
     pub fn free(&mut self, pages: &mut Pages, id: u32) {
         let slot = std::mem::replace(&mut pages.slots[id as usize], NONE);
         pages.clear(id, bit::SWAP_CACHE);
-        if slot != NONE {
-            self.owners[slot as usize] = NONE;
-            self.used -= 1;
-            if let Some(pool) = &mut self.pool {
-                pool.free(id);
+        if slot == NONE {
+            return;
+        }
+        let is_scarce = self.room() < SCARCE;
+        let Some(returned) = &mut self.returned else { return self.release(slot) };
+        if is_scarce || returned.len() >= TOGETHER {
+            std::mem::take(returned).into_iter().for_each(|slot| self.release(slot));
+        }
+        match &mut self.returned {
+            Some(returned) if !is_scarce => {
+                self.owners[slot as usize] = RETURNED;
+                returned.push(slot);
             }
+            _ => self.release(slot),
+        }
+    }
+
+    /// A slot is free again, and what a zram kept in it.
+    fn release(&mut self, slot: u32) {
+        self.owners[slot as usize] = NONE;
+        self.used -= 1;
+        if let Some(pool) = &mut self.pool {
+            pool.free(slot);
         }
     }
 
@@ -130,11 +156,12 @@ impl Area {
     /// # Errors
     /// What is not.
     pub fn check(&self, pages: &Pages) -> Result<(), String> {
-        let slots = self.owners.iter().filter(|owner| **owner != NONE).count();
+        let slots = (0..self.len()).filter(|slot| self.owner(*slot) != NONE).count();
+        let returned = self.returned.as_ref().map_or(0, Vec::len);
         let of_pages = pages.slots.iter().filter(|slot| **slot != NONE).count();
         let wrong = (0..self.len()).any(|slot| self.owner(slot) != NONE && pages.slot(self.owner(slot)) != slot);
-        if slots != of_pages || slots != self.used as usize || wrong {
-            return Err(format!("{slots} slots of {of_pages} pages, {} counted", self.used));
+        if slots != of_pages || slots + returned != self.used as usize || wrong {
+            return Err(format!("{slots} slots of {of_pages} pages, {returned} returned, {} counted", self.used));
         }
         self.pool.as_ref().map_or(Ok(()), Pool::check)
     }

@@ -113,6 +113,10 @@ pub struct Kernel {
     pub oldest_request: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
+    /// By how full they are, zspages have four lists instead of twelve; before 6.4.
+    pub quarters: bool,
+    /// A slot that is not needed any more is free with 64 others only, and a zram keeps its page until then; before 6.14.
+    pub frees_late: bool,
 }
 
 const L6_18: Kernel = Kernel {
@@ -132,6 +136,8 @@ const L6_18: Kernel = Kernel {
     sums_up: false,
     oldest_request: true,
     zspage: 8,
+    quarters: false,
+    frees_late: false,
 };
 
 const L6_12: Kernel = Kernel {
@@ -139,6 +145,7 @@ const L6_12: Kernel = Kernel {
     generations: Mglru::Mended,
     swap_cache: SwapCache::PastForPrivate,
     oldest_request: false,
+    frees_late: true,
     ..L6_18
 };
 
@@ -155,6 +162,7 @@ pub const PRESETS: [Kernel; 4] = [
         joins_windows: true,
         sums_up: true,
         zspage: 4,
+        quarters: true,
         ..L6_12
     },
     L6_12,

@@ -1,7 +1,7 @@
 //! The pool of a zram: which pages lie together in which zspage, and what all zspages take.
 //!
-//! Stands for `zs_malloc`, `zs_free`, `find_get_zspage` and `fix_fullness_group` (mm/zsmalloc.c); read in 6.18. Left out: compaction, which only a
-//! machine short of memory begins; that kernels before 6.4 have four groups of fullness where these are ten; slots that kernels before 6.14 free late.
+//! Stands for `zs_malloc`, `zs_free`, `find_get_zspage` and `fix_fullness_group` (mm/zsmalloc.c); read in 6.18, and in 6.1 where it has four lists
+//! (`insert_zspage`). Left out: compaction, which only a machine short of memory begins.
 //!
 //! A page that comes back leaves a hole in its zspage, which only a page of the same class can fill: a pool that is used is larger than its contents.
 
@@ -11,7 +11,7 @@ use crate::page::NONE;
 
 /// Bytes of a page of memory.
 const PAGE: u64 = 4096;
-/// By how full they are, those that are neither empty nor full: each tenth has a list.
+/// By how full they are, those that are neither empty nor full: each tenth has a list. Before 6.4 there are two, for more than three quarters and for less.
 const GROUPS: usize = 10;
 
 /// Some pages of memory that hold compressed pages of one class.
@@ -27,6 +27,7 @@ struct Zspage {
 #[derive(Debug, Default)]
 pub struct Pool {
     classes: Vec<Class>,
+    quarters: bool,
     /// The newest of each class by how full it is.
     heads: Vec<[u32; GROUPS]>,
     /// The class of each compressed length.
@@ -34,7 +35,7 @@ pub struct Pool {
     zspages: Vec<Zspage>,
     /// Those that are gone, to be used again.
     gone: Vec<u32>,
-    /// Which of them holds a page.
+    /// Which of them holds the page of a slot.
     of: Vec<u32>,
     /// Bytes they take, and took at most.
     bytes: u64,
@@ -42,11 +43,11 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of a kernel with zspages of up to `chain` pages; nothing in it.
+    /// Of a kernel with zspages of up to `chain` pages, with or without lists of `quarters`; nothing in it.
     #[must_use]
-    pub fn new(chain: u64) -> Pool {
+    pub fn new(chain: u64, quarters: bool) -> Pool {
         let zsmalloc = Zsmalloc::new(PAGE, chain);
-        let mut pool = Pool::default();
+        let mut pool = Pool { quarters, ..Pool::default() };
         for length in 0..=PAGE {
             let place = zsmalloc.class_of(length).map(|class| {
                 pool.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
@@ -72,23 +73,23 @@ impl Pool {
         self.most
     }
 
-    /// A page that compresses to this length is stored, in the place of what was stored for it before.
-    pub fn keep(&mut self, id: u32, length: u16) {
-        self.free(id);
+    /// A page that compresses to this length is stored, in the place of what was stored in its slot before.
+    pub fn keep(&mut self, slot: u32, length: u16) {
+        self.free(slot);
         let Some(class) = self.by_length.get(usize::from(length)).copied().flatten() else { return };
         let fullest = self.heads[usize::from(class)].into_iter().rev().find(|head| *head != NONE);
         let zspage = fullest.unwrap_or_else(|| self.begin(class));
         self.change(zspage, |held| held + 1);
-        let place = id as usize;
+        let place = slot as usize;
         if place >= self.of.len() {
             self.of.resize(place + 1, NONE);
         }
         self.of[place] = zspage;
     }
 
-    /// What was stored for a page is not needed any more.
-    pub fn free(&mut self, id: u32) {
-        let Some(place) = self.of.get_mut(id as usize) else { return };
+    /// What was stored in a slot is not needed any more.
+    pub fn free(&mut self, slot: u32) {
+        let Some(place) = self.of.get_mut(slot as usize) else { return };
         let zspage = std::mem::replace(place, NONE);
         if zspage == NONE {
             return;
@@ -117,13 +118,14 @@ impl Pool {
         u32::try_from(self.zspages.len() - 1).unwrap_or(NONE)
     }
 
-    /// It holds another number of pages, and moves to the head of another list if that makes a difference.
+    /// It holds another number of pages, and moves to another list if that makes a difference: to its head, in front of one that is fuller only where
+    /// lists are of tenths.
     fn change(&mut self, zspage: u32, held: impl Fn(u64) -> u64) {
         let objects = self.class(zspage).objects;
         let was = self.zspages[zspage as usize].held;
         let is = held(was);
         self.zspages[zspage as usize].held = is;
-        let (before, after) = (group(was, objects), group(is, objects));
+        let (before, after) = (self.group(was, objects), self.group(is, objects));
         if before == after {
             return;
         }
@@ -139,12 +141,26 @@ impl Pool {
             }
         }
         if let Some(after) = after {
-            let first = std::mem::replace(&mut heads[after], zspage);
-            if first != NONE {
-                self.zspages[first as usize].prev = zspage;
+            let first = heads[after];
+            let is_second = self.quarters && first != NONE && is < self.zspages[first as usize].held;
+            let (prev, next) = if is_second { (first, self.zspages[first as usize].next) } else { (NONE, first) };
+            if is_second {
+                self.zspages[first as usize].next = zspage
+            } else {
+                heads[after] = zspage
             }
-            (self.zspages[zspage as usize].next, self.zspages[zspage as usize].prev) = (first, NONE);
+            if next != NONE {
+                self.zspages[next as usize].prev = zspage;
+            }
+            (self.zspages[zspage as usize].next, self.zspages[zspage as usize].prev) = (next, prev);
         }
+    }
+
+    /// Which list such a zspage is on; none if it is empty or full.
+    fn group(&self, held: u64, objects: u64) -> Option<usize> {
+        let tenth = || usize::try_from(held * 10 / objects).unwrap_or(GROUPS - 1);
+        let group = || if self.quarters { usize::from(held > objects * 3 / 4) } else { tenth() };
+        (held > 0 && held < objects).then(group)
     }
 
     /// Zspages hold what is stored, and take what they are said to.
@@ -166,11 +182,6 @@ impl Pool {
     }
 }
 
-/// Which list such a zspage is on; none if it is empty or full.
-fn group(held: u64, objects: u64) -> Option<usize> {
-    (held > 0 && held < objects).then(|| usize::try_from(held * 10 / objects).unwrap_or(GROUPS - 1))
-}
-
 #[cfg(test)]
 mod tests {
     use ramline_evidence::rng::SplitMix64;
@@ -179,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_full_pool_is_what_its_classes_say_and_holes_are_filled_first() {
-        let mut pool = Pool::new(8);
+        let mut pool = Pool::new(8, false);
         // 2,000 bytes: two to a page.
         (0..100).for_each(|id| pool.keep(id, 2000));
         assert_eq!(pool.bytes(), 50 * PAGE);
@@ -198,7 +209,11 @@ mod tests {
 
     #[test]
     fn whatever_comes_and_goes_the_sums_are_right_and_a_used_pool_is_larger_than_its_contents() {
-        let (mut pool, mut random) = (Pool::new(8), SplitMix64::new(3));
+        [false, true].map(comes_and_goes);
+    }
+
+    fn comes_and_goes(quarters: bool) {
+        let (mut pool, mut random) = (Pool::new(8, quarters), SplitMix64::new(3));
         for _ in 0..40_000 {
             let id = u32::try_from(random.below(2000)).unwrap();
             match random.below(2) {

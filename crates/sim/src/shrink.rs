@@ -137,13 +137,13 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
     }
     if memory.pages.clear(id, bit::DIRTY) {
         *written += 1;
-        let length = memory.pages.lengths[id as usize];
+        let (length, slot) = (memory.pages.lengths[id as usize], memory.pages.slot(id));
         memory.counts.swap_out += 1;
         if length == 0 && memory.setting.kernel.zero_map {
             // It is only noted.
             memory.clock += memory.steps.scan;
         } else if let Some(pool) = &mut memory.area.pool {
-            pool.keep(id, length);
+            pool.keep(slot, length);
             memory.clock += memory.steps.compress;
         } else {
             memory.write_out(id);

@@ -2,8 +2,9 @@
 //!
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
+use std::sync::Arc;
+
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
-use ramline_measure::pages::named;
 use ramline_sim::cost::{Costs, Pace};
 /// How often a setting is simulated if nothing else is asked for.
 pub use ramline_sim::forecast::RUNS;
@@ -17,10 +18,10 @@ use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
 
+use super::lengths::{Lengths, one_of};
 use super::plan::SwapSizes;
 use super::{known, profile};
 use crate::prelude::*;
-use ramline_sandbox::fill::Filler;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 
 /// The lab looks at the group as the program begins and each [`SAMPLE_EVERY`] after that; a load begins 1 to 20 ms later, when its tables are made.
@@ -34,8 +35,6 @@ const ALGORITHM: &str = "lzo-rle";
 const CLUSTER: u32 = 8;
 /// A fill of fewer touches says nothing about a processor.
 const FILLED: usize = 256;
-/// Pages of the data that are compressed to know what the others take.
-const COMPRESSED: u64 = 64;
 
 /// What is foretold: a load under several settings.
 #[derive(Clone)]
@@ -58,6 +57,8 @@ pub struct Question<'a> {
 #[derive(Clone, Copy)]
 struct Basis<'a> {
     tiers: Option<&'a TierReport>,
+    /// What pages compress to.
+    lengths: &'a Lengths,
     /// How many times slower the processor of a series was.
     processor: Option<Pace>,
     /// And its compression.
@@ -133,14 +134,10 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
-    foretold(
-        question,
-        kernels,
-        &decoded(question)?,
-        (Basis { tiers, processor: None, codec: None, disk: None, first_look: FIRST_LOOK }, ""),
-        false,
-        progress,
-    )
+    let touches = decoded(question)?;
+    let lengths = &Lengths::of(&touches);
+    let basis = Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look: FIRST_LOOK };
+    foretold(question, kernels, &touches, (basis, ""), false, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
@@ -168,7 +165,8 @@ pub fn against(
         Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice())))
     };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
-    let basis = Basis { tiers, processor: None, codec: None, disk: None, first_look };
+    let lengths = &Lengths::of(&touches);
+    let basis = Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look };
     progress.step("finding the pace of the processor");
     let is_filled = touches.fill.len() >= FILLED;
     let filled = known::filled(&question.arms, records).filter(|_| is_filled);
@@ -275,17 +273,12 @@ fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn one_of(lengths: &[u16], page: u64) -> u16 {
-    let place = usize::try_from(page).unwrap_or(0) % lengths.len().max(1);
-    lengths.get(place).copied().unwrap_or(4096)
-}
-
 /// What the simulator is asked, and what pages compress to; `None` for a kind of swap that it has not.
 fn prepared(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
     swap: SwapSizes,
     basis: Basis<'_>,
-) -> Result<Option<(Setting, Vec<u16>)>> {
+) -> Result<Option<(Setting, Arc<[u16]>)>> {
     let (to, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),
@@ -308,23 +301,7 @@ fn prepared(
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), &arm.fill),
         kernel: *kernel,
     };
-    Ok(Some((setting, lengths(&arm.fill, algorithm, workload.seed)?)))
-}
-
-/// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.
-fn lengths(fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Vec<u16>> {
-    let kind: ramline_sandbox::fill::Fill = fill.parse()?;
-    let mut filler = Filler::new(kind, seed);
-    let (mut page, mut out) = (vec![0_u8; 4096], vec![0_u8; 2 * 4096]);
-    let none = |why: String| LabError::usage(why, "ramline predict --settings zram:lz4:60");
-    let mut codec = named(algorithm.unwrap_or(ALGORITHM)).map_err(none)?;
-    let mut length = |number: u64| {
-        filler.fill(number, &mut page);
-        let is_zeros = page.iter().all(|byte| *byte == 0);
-        let compressed = if is_zeros { Some(0) } else { codec.compress(&page, &mut out) };
-        u16::try_from(compressed.unwrap_or(page.len()).min(page.len())).unwrap_or(4096)
-    };
-    Ok((0..COMPRESSED).map(&mut length).collect())
+    Ok(Some((setting, basis.lengths.find(&arm.fill, algorithm, workload.seed)?)))
 }
 
 /// Puts what a series measured beside what was foretold, setting by setting.

@@ -4,6 +4,7 @@
 
 pub mod forecast;
 mod known;
+mod lengths;
 pub mod options;
 pub mod plan;
 pub mod pool;

@@ -1,0 +1,75 @@
+//! What the pages of a load compress to.
+//!
+//! A zram's pool keeps pages of like lengths together, and what comes back leaves holes that only such pages fill: with the lengths of 64 pages for all of
+//! them a pool of text took 2 to 3 % less than the kernel's, with that of each page as much (traced: heap of 56 MiB, lz4, 6.18).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ramline_measure::pages::named;
+use ramline_sandbox::fill::{Fill, Filler};
+use ramline_sim::load::Compact;
+use ramline_trace::generate::Memory;
+
+use crate::prelude::*;
+
+/// Pages that are compressed to know what they take; those behind them are taken to be as these, again from the first.
+const MOST: u32 = 16_384;
+/// Of a page that does not compress.
+const WHOLE: u16 = 4096;
+
+/// Lengths by contents, algorithm and seed, each found once.
+#[derive(Debug, Default)]
+pub struct Lengths {
+    pages: u32,
+    known: Mutex<HashMap<(String, Option<String>, u64), Arc<[u16]>>>,
+}
+
+impl Lengths {
+    /// For pages of this load, none known yet.
+    #[must_use]
+    pub fn of(load: &Compact) -> Lengths {
+        let memory = load.regions.iter().filter(|region| region.memory != Memory::File);
+        let pages = memory.map(|region| region.pages).max().unwrap_or(0);
+        Lengths { pages: pages.clamp(1, MOST), ..Lengths::default() }
+    }
+
+    /// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.
+    ///
+    /// # Errors
+    /// There is no such fill or algorithm.
+    pub fn find(&self, fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Arc<[u16]>> {
+        let asked = (fill.to_owned(), algorithm.map(str::to_owned), seed);
+        // Who asks for the same meanwhile waits for it.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&asked) {
+            return Ok(Arc::clone(found));
+        }
+        let found: Arc<[u16]> = lengths(fill.parse()?, algorithm, seed, self.pages)?.into();
+        known.insert(asked, Arc::clone(&found));
+        Ok(found)
+    }
+}
+
+/// That of one page.
+#[must_use]
+pub fn one_of(lengths: &[u16], page: u64) -> u16 {
+    let place = usize::try_from(page).unwrap_or(0) % lengths.len().max(1);
+    lengths.get(place).copied().unwrap_or(WHOLE)
+}
+
+fn lengths(fill: Fill, algorithm: Option<&str>, seed: u64, pages: u32) -> Result<Vec<u16>> {
+    let none = |why: String| LabError::usage(why, "ramline predict --settings zram:lz4:60");
+    let mut codec = algorithm.map(named).transpose().map_err(none)?;
+    let mut filler = Filler::new(fill, seed);
+    let (mut page, mut out) = (vec![0_u8; WHOLE.into()], vec![0_u8; 2 * usize::from(WHOLE)]);
+    let mut length = |number: u32| {
+        filler.fill(number.into(), &mut page);
+        if page.iter().all(|byte| *byte == 0) {
+            return 0;
+        }
+        let compressed = codec.as_mut().and_then(|codec| codec.compress(&page, &mut out));
+        compressed.and_then(|length| u16::try_from(length).ok()).unwrap_or(WHOLE).min(WHOLE)
+    };
+    Ok((0..pages).map(&mut length).collect())
+}
