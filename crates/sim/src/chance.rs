@@ -18,7 +18,65 @@ const LATE: u64 = 4;
 /// And who reads them: a reader of every 100 ms came 0.1 to 0.2 ms late, 18 times of 18 (traced, `memcg:memcg_flush_stats`).
 const READER_LATE: u64 = 500;
 
-/// One draw.
+/// What a run draws, each from 0 to below 1.
+#[derive(Debug, Clone, Copy)]
+pub struct Draw {
+    parts: [f64; THINGS],
+    /// Where the chance within the run begins.
+    seed: u64,
+}
+
+/// Things that are drawn, by their place in a draw.
+const THINGS: usize = 9;
+const PHASE: usize = 0;
+const AROUND: usize = 1;
+const OTHERS: usize = 2;
+const CLUSTER: usize = 3;
+const ELSEWHERE: usize = 4;
+const BASE: usize = 5;
+const DEVICE: usize = 6;
+const PROCESSOR: usize = 7;
+const CODEC: usize = 8;
+
+/// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
+/// middle of 32 is so that of 400; drawn each by itself, costs of one seed were 17 % too high in the middle.
+pub fn draws(runs: u32, seed: u64) -> impl Iterator<Item = Draw> {
+    let mut random = SplitMix64::new(seed);
+    let shuffled: [Vec<u32>; THINGS] = std::array::from_fn(|_| {
+        let mut parts: Vec<u32> = (0..runs).collect();
+        for end in (1..=parts.len()).rev() {
+            parts.swap(index(random.below(end as u64)), end - 1);
+        }
+        parts
+    });
+    (0..runs as usize).map(move |run| {
+        let part = |thing: usize| (f64::from(shuffled[thing][run]) + unit(&mut random)) / f64::from(runs);
+        Draw { parts: std::array::from_fn(part), seed: random.next_u64() }
+    })
+}
+
+impl Draw {
+    /// A whole number below `n`; 0 if there is none.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "below n, never negative"
+    )]
+    fn below(&self, thing: usize, n: u64) -> u64 {
+        (self.parts[thing] * n as f64) as u64
+    }
+
+    fn small(&self, thing: usize, n: u32) -> u32 {
+        u32::try_from(self.below(thing, n.into())).unwrap_or_default()
+    }
+}
+
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or_default()
+}
+
+/// What one run meets with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
@@ -40,27 +98,27 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// One draw, and the setting with what is drawn of it: its base and costs.
+    /// Of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
-    pub fn draw(load: &Compact, setting: &Setting, random: &mut SplitMix64) -> (Chance, Setting) {
+    pub fn of(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
         let ([soonest, latest], late) = match setting.sums {
             Sums::AtOnce => ([0; 2], 0),
             Sums::Every(every) => ([0, every], every / LATE),
             Sums::Watched { every, first } => (first, every / READER_LATE),
         };
         let chance = Chance {
-            phase: soonest + random.below(latest.saturating_sub(soonest)),
-            around: u32::try_from(random.below(16)).unwrap_or_default(),
-            others: u32::try_from(random.below(31)).unwrap_or_default(),
-            cluster: setting.cluster >> random.below(u64::from(setting.cluster.max(1).ilog2()) + 1),
-            elsewhere: setting.kernel.several_cpus && random.below(2) == 1,
+            phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
+            around: draw.small(AROUND, 16),
+            others: draw.small(OTHERS, 31),
+            cluster: setting.cluster >> draw.small(CLUSTER, setting.cluster.max(1).ilog2() + 1),
+            elsewhere: setting.kernel.several_cpus && draw.small(ELSEWHERE, 2) == 1,
             late,
             jitter: JITTER,
-            seed: random.next_u64(),
+            seed: draw.seed,
         };
         let [least, most] = own(load);
-        let base = least_base(load) + random.below(most.saturating_sub(least));
-        let costs = drawn(&setting.costs, random);
+        let base = least_base(load) + draw.below(BASE, most.saturating_sub(least));
+        let costs = drawn(&setting.costs, draw);
         (chance, Setting { base, costs, ..setting.clone() })
     }
 }
@@ -89,10 +147,10 @@ pub fn tables(load: &Compact) -> u64 {
 }
 
 /// Costs as they may be.
-fn drawn(costs: &Costs, random: &mut SplitMix64) -> Costs {
-    let mut factor = |spread: f64| spread.powf(unit(random) * 2.0 - 1.0);
+fn drawn(costs: &Costs, draw: &Draw) -> Costs {
+    let factor = |spread: f64, thing: usize| spread.powf(draw.parts[thing] * 2.0 - 1.0);
     let Spread { device, processor, codec } = costs.spread;
-    costs.each(factor(device), factor(processor), factor(codec))
+    costs.each(factor(device, DEVICE), factor(processor, PROCESSOR), factor(codec, CODEC))
 }
 
 /// From 0 to 1.
@@ -106,6 +164,18 @@ mod tests {
     use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
+
+    #[test]
+    fn every_run_has_another_part_of_what_may_be() {
+        let all: Vec<Draw> = draws(32, 7).collect();
+        for thing in 0..THINGS {
+            let mut parts: Vec<u64> = all.iter().map(|draw| draw.below(thing, 32)).collect();
+            assert_ne!(parts, (0..32).collect::<Vec<_>>());
+            parts.sort_unstable();
+            assert_eq!(parts, (0..32).collect::<Vec<_>>());
+        }
+        assert_eq!(draws(1, 7).next().unwrap().below(BASE, 0), 0);
+    }
 
     #[test]
     fn what_two_sizes_leave_of_the_limit_is_their_tables_and_nearly_the_same_rest() {

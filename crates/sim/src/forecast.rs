@@ -2,7 +2,6 @@
 //!
 //! The middle of the runs is the forecast; its interval goes from the least to the most of them, and of counts a little beyond.
 
-use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Load;
 use ramline_units::JsonSchema;
 use serde::Serialize;
@@ -213,10 +212,9 @@ pub fn compact(
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
     let pages = run::pages(load, length);
-    let mut random = SplitMix64::new(seed);
-    let runs: Vec<Seen> = (0..runs)
-        .map(|_| {
-            let (chance, setting) = Chance::draw(load, setting, &mut random);
+    let runs: Vec<Seen> = chance::draws(runs, seed)
+        .map(|draw| {
+            let (chance, setting) = Chance::of(load, setting, &draw);
             seen(&run::compact(load, pages.clone(), setting, timeout, chance))
         })
         .collect();

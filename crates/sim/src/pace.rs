@@ -3,20 +3,19 @@
 //! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
 //! about its pace, so a time of a series leaves its counts to be foretold.
 
-use ramline_evidence::rng::SplitMix64;
-
-use crate::chance::Chance;
+use crate::chance::{self, Chance, Draw};
 use crate::cost::{self, Costs, Pace, Spread};
 use crate::forecast::Range;
 use crate::load::Compact;
 use crate::run;
 use crate::setting::Setting;
 
-/// Runs of one step of the search, and steps.
-const PACE: (u32, u32) = (5, 11);
-/// It is at most so many times faster or slower than it is taken to be, as a power of two.
-const FASTEST: f64 = -5.0;
-const SLOWEST: f64 = 10.0;
+/// Runs of one step of the search, and steps: few runs say where to look, many what is there.
+const COARSE: (u32, u32) = (5, 7);
+const FINE: (u32, u32) = (25, 6);
+/// It is at most so many times faster or slower than it is taken to be, as a power of two; and at most so many than the first search says.
+const BOUNDS: [f64; 2] = [-5.0, 10.0];
+const OFF: f64 = 0.5;
 /// Fewer runs than so many may be alike by chance: then times are taken to differ by so many times at least.
 const FEW: usize = 5;
 const ALIKE: f64 = 1.25;
@@ -46,8 +45,9 @@ pub fn found(
 ) -> Option<Pace> {
     let middle = Range::of(took.to_vec())?.median;
     let pages = run::pages(load, length);
-    let (runs, steps) = PACE;
-    let takes = |times: f64| {
+    // Of a fill the rounds are no part.
+    let timeout = if of == PaceOf::Disk { timeout } else { 0 };
+    let takes = |times: f64, runs: u32| {
         let pace = Pace { times, spread: 1.0 };
         let costs = match of {
             PaceOf::Processor => setting.costs.with_processor(pace),
@@ -55,24 +55,28 @@ pub fn found(
             PaceOf::Disk => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
-        let mut random = SplitMix64::new(seed);
-        let one = |_| {
-            let (chance, setting) = Chance::draw(load, &setting, &mut random);
+        let one = |draw: Draw| {
+            let (chance, setting) = Chance::of(load, &setting, &draw);
             let run = run::compact(load, pages.clone(), setting, timeout, chance);
             match of {
                 PaceOf::Processor | PaceOf::Codec => run.fill as f64 / 1e9,
                 PaceOf::Disk => run.took as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE),
             }
         };
-        Range::of((0..runs).map(one).collect()).map_or(0.0, |range| range.median)
+        Range::of(chance::draws(runs, seed).map(one).collect()).map_or(0.0, |range| range.median)
     };
-    let (mut low, mut high) = (FASTEST, SLOWEST);
-    (takes(low.exp2()) < middle && middle < takes(high.exp2())).then_some(())?;
-    for _ in 0..steps {
-        let between = f64::midpoint(low, high);
-        if takes(between.exp2()) < middle { low = between } else { high = between }
-    }
-    Some(Pace { times: f64::midpoint(low, high).exp2(), spread: spread(took) })
+    let [low, high] = BOUNDS;
+    (takes(low.exp2(), COARSE.0) < middle && middle < takes(high.exp2(), COARSE.0)).then_some(())?;
+    let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
+        for _ in 0..steps {
+            let between = f64::midpoint(low, high);
+            if takes(between.exp2(), runs) < middle { low = between } else { high = between }
+        }
+        f64::midpoint(low, high)
+    };
+    let about = search(BOUNDS, COARSE);
+    let times = search([about - OFF, about + OFF], FINE).exp2();
+    Some(Pace { times, spread: spread(took) })
 }
 
 /// So many times less or more than the middle values are: two standard deviations of their logarithms. One alone says nothing about it.
@@ -129,7 +133,7 @@ mod tests {
                     figures.round.unwrap().median
                 }
                 PaceOf::Processor | PaceOf::Codec => {
-                    let (chance, slow) = Chance::draw(&load, &slow, &mut SplitMix64::new(7));
+                    let (chance, slow) = Chance::of(&load, &slow, &chance::draws(1, 7).next().unwrap());
                     let pages = run::pages(&load, length);
                     run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
                 }

@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn whatever_comes_and_goes_the_sums_are_right_and_a_used_pool_is_larger_than_its_contents() {
-        [false, true].map(comes_and_goes);
+        [false, true].into_iter().for_each(comes_and_goes);
     }
 
     fn comes_and_goes(quarters: bool) {

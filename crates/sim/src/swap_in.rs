@@ -24,12 +24,13 @@ pub fn at_once(memory: &mut Memory, id: u32) -> bool {
     insert(memory, id, bit::DIRTY);
     memory.free_slot(id);
     memory.counts.swap_in += 1;
-    memory.clock += memory.steps.decompress;
+    memory.clock += memory.steps.swap_in + memory.steps.decompress;
     true
 }
 
 /// From a disk: the slots around it too, so many as the last reads were worth; whether there was a page for it.
 pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
+    memory.clock += memory.steps.swap_in;
     let slot = memory.pages.slot(wanted);
     let n = memory.clusters.window(slot, memory.setting.cluster);
     let mut read = 0;
