@@ -1,6 +1,6 @@
 //! A setting foretold: many runs of the simulator, over what the kernel leaves open and over what a cost may be.
 //!
-//! The middle of the runs is the forecast; its interval goes from the least to the most of them, and of counts a little beyond.
+//! The middle of the runs is the forecast; its interval goes from the least to the most of them, and of counts beyond on kernels that were only read.
 
 use ramline_trace::generate::Load;
 use ramline_units::JsonSchema;
@@ -15,10 +15,6 @@ use crate::run::{self, End, Outcome};
 
 /// Runs of each setting, if not told otherwise.
 pub const RUNS: u32 = 32;
-/// What no draw knows is that the rules are not the kernel: a count may be so much less or more than the least and most of the runs. With this, nine of
-/// ten figures were held of the runs that rules and constants were found by, here and in guests (bench/runs/accuracy-found.json is most of them).
-const RULES: f64 = 0.005;
-
 /// The middle of several values, the least and the most.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Range {
@@ -66,6 +62,8 @@ pub enum Verdict {
 pub struct Figures {
     /// How most runs end.
     pub verdict: Verdict,
+    /// Part of the runs that ran out of memory.
+    pub killed: f64,
     /// Seconds that a round takes.
     pub round: Option<Range>,
     /// Major faults a round.
@@ -123,6 +121,7 @@ pub struct Beside {
 impl Figures {
     /// Of several runs; `None` of none.
     #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
     pub fn of(runs: &[Seen]) -> Option<Figures> {
         let votes = |verdict| runs.iter().filter(|run| run.verdict == verdict).count();
         let verdict = [Verdict::Fine, Verdict::Thrashing, Verdict::Killed].into_iter().max_by_key(|one| votes(*one))?;
@@ -131,6 +130,7 @@ impl Figures {
         };
         (!runs.is_empty()).then(|| Figures {
             verdict,
+            killed: votes(Verdict::Killed) as f64 / runs.len() as f64,
             round: each(|run| run.seconds),
             major: each(|run| run.major),
             swap_in: each(|run| run.swap_in),
@@ -144,13 +144,10 @@ impl Figures {
 }
 
 impl Figures {
-    fn with_what_rules_leave_out(self) -> Figures {
+    /// Counts may be so much less or more than in any run.
+    fn within(self, off: f64) -> Figures {
         let wider = |range: Option<Range>| {
-            range.map(|Range { median, low, high }| Range {
-                median,
-                low: low * (1.0 - RULES),
-                high: high * (1.0 + RULES),
-            })
+            range.map(|Range { median, low, high }| Range { median, low: low * (1.0 - off), high: high * (1.0 + off) })
         };
         Figures {
             major: wider(self.major),
@@ -218,7 +215,7 @@ pub fn compact(
             seen(&run::compact(load, pages.clone(), setting, timeout, chance))
         })
         .collect();
-    Figures::of(&runs).map(Figures::with_what_rules_leave_out)
+    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off()))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there
@@ -338,6 +335,21 @@ impl Foretold {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_runs_that_end_in_different_ways_the_part_that_was_killed_is_told() {
+        let run = |verdict| Seen {
+            verdict,
+            rounds: 1.0,
+            seconds: 1.0,
+            major: 0.0,
+            swap_in: 0.0,
+            refault_file: 0.0,
+            beside: None,
+        };
+        let figures = Figures::of(&[Verdict::Fine, Verdict::Killed, Verdict::Fine, Verdict::Fine].map(run)).unwrap();
+        assert_eq!((figures.verdict, figures.killed), (Verdict::Fine, 0.25));
+    }
 
     #[test]
     fn the_front_has_what_no_other_is_better_than() {

@@ -40,7 +40,15 @@ impl Prediction {
             .forecast
             .slowest(best)
             .map(|(setting, times)| format!("; with {} it takes {} as long", setting.name, format::times(times)));
-        format!("Fastest: {}, {} a round{}.", best.name, seconds(took), slow.unwrap_or_default())
+        let killed = best.foretold.map(|figures| figures.killed).filter(|killed| *killed > 0.0);
+        let risk = killed.map(|killed| format!(", but {} of its runs are killed", format::percent(killed)));
+        format!(
+            "Fastest: {}, {} a round{}{}.",
+            best.name,
+            seconds(took),
+            risk.unwrap_or_default(),
+            slow.unwrap_or_default()
+        )
     }
 
     /// What is worth choosing from, where there is a choice and not everything is.
@@ -175,12 +183,16 @@ impl Screen for Prediction {
     }
 }
 
-fn ends(figures: Option<&Figures>) -> &'static str {
-    match figures.map(|figures| figures.verdict) {
-        None => "not simulated",
-        Some(Verdict::Fine) => "fine",
-        Some(Verdict::Thrashing) => "thrashing",
-        Some(Verdict::Killed) => "killed",
+/// `fine`, or `fine, 30 % killed`.
+fn ends(figures: Option<&Figures>) -> String {
+    let Some(figures) = figures else { return "not simulated".to_owned() };
+    let some =
+        if figures.killed > 0.0 { format!(", {} killed", format::percent(figures.killed)) } else { String::new() };
+    match figures.verdict {
+        Verdict::Fine => format!("fine{some}"),
+        Verdict::Thrashing => format!("thrashing{some}"),
+        Verdict::Killed if figures.killed < 1.0 => format!("killed, {} not", format::percent(1.0 - figures.killed)),
+        Verdict::Killed => "killed".to_owned(),
     }
 }
 
@@ -256,6 +268,16 @@ mod tests {
         );
         let none = said(vec![setting("no-swap", Verdict::Killed, 1.0, None)]);
         assert!(none.starts_with("No setting is predicted to be faster"), "{none}");
+    }
+
+    #[test]
+    fn a_part_of_the_runs_that_is_killed_is_said_with_the_choice_and_in_the_table() {
+        let mut risky = setting("zram:lz4:60", Verdict::Fine, 0.5, None);
+        risky.foretold.as_mut().unwrap().killed = 0.25;
+        let text = said(vec![risky, setting("swap:60", Verdict::Fine, 2.0, None)]);
+        let text = text.replace('\u{a0}', " ");
+        assert!(text.contains("a round, but 25.0 % of its runs are killed; with swap:60"), "{text}");
+        assert!(text.contains("fine, 25.0 % killed"), "{text}");
     }
 
     #[test]

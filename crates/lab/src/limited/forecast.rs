@@ -29,6 +29,9 @@ use ramline_sandbox::observe::SAMPLE_EVERY;
 const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
+/// Why a group may be out of memory that has swap.
+const KILLED: &str = "killed in a part of the runs, with swap to spare: since 6.12 the kernel decides on list sizes up to 2 s old, and finds nothing to \
+                      reclaim when all it remembers as inactive is gone";
 /// Where the kernel would choose, most kernels have this one.
 const ALGORITHM: &str = "lzo-rle";
 /// Slots that one read from a disk brings: vm.page-cluster is 3.
@@ -227,6 +230,12 @@ fn foretold(
     let one_load = |(arm, workload, _): &(Arm, Workload, Kernel)| (arm.fill.clone(), workload.read_ahead);
     if kernels.len() == 1 && arms.windows(2).all(|pair| one_load(&pair[0]) == one_load(&pair[1])) {
         out.front = out.front().into_iter().map(str::to_owned).collect();
+    }
+    let is_risk = |setting: &Foretold| {
+        setting.foretold.is_some_and(|figures| (0.0..1.0).contains(&figures.killed) && figures.killed > 0.0)
+    };
+    if out.settings.iter().any(is_risk) && kernels.iter().any(|kernel| !kernel.sums_up) {
+        out.notes.push(KILLED.to_owned());
     }
     out.notes.push(basis.said(reference));
     if !left_out.is_empty() {
