@@ -191,7 +191,7 @@ fn ends(figures: Option<&Figures>) -> String {
     match figures.verdict {
         Verdict::Fine => format!("fine{some}"),
         Verdict::Thrashing => format!("thrashing{some}"),
-        Verdict::Killed if figures.killed < 1.0 => format!("killed, {} not", format::percent(1.0 - figures.killed)),
+        Verdict::Killed if figures.killed < 1.0 => format!("killed, {} of the runs", format::percent(figures.killed)),
         Verdict::Killed => "killed".to_owned(),
     }
 }
