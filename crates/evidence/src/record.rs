@@ -361,6 +361,9 @@ pub struct RunRecord {
     pub verdict: Verdict,
     /// Wall time of the fill.
     pub fill: Nanos,
+    /// Of it, what the workload was held for until reclaim had made room for the pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_held: Option<Nanos>,
     /// The completed rounds.
     pub rounds: Vec<RoundTime>,
     /// Share of the next round that was done when it ended, 0 to 1.

@@ -23,7 +23,8 @@ pub fn own(records: &[RunRecord]) -> Option<[u64; 2]> {
     };
     let mut all: Vec<u64> = records.iter().filter_map(of).collect();
     all.sort_unstable();
-    Some([*all.get(all.len() / 10)?, all.get(all.len() * 9 / 10)? + 1])
+    let few = all.len() / 10;
+    Some([*all.get(few)?, all.iter().nth_back(few)? + 1])
 }
 
 /// When the lab looks at a group for the first time after its load began, in nanoseconds from there: its looks begin with the program and come each
@@ -35,7 +36,8 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     };
     let mut all: Vec<u64> = records.iter().filter_map(begun).collect();
     all.sort_unstable();
-    let (soon, late) = (*all.get(all.len() / 10)?, *all.get(all.len() * 9 / 10)?);
+    let few = all.len() / 10;
+    let (soon, late) = (*all.get(few)?, *all.iter().nth_back(few)?);
     let every = every.max(1);
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
 }
@@ -47,9 +49,11 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
 }
 
 /// The setting whose fill says how fast pages were compressed, with its seconds, less those for which the load was held until the lab had lowered the
-/// limit: a third of the fill, in which hardly anything is compressed.
+/// limit, in which hardly anything is compressed: up to a third of a heap's fill. Records that say only for how long it was held in all count where that
+/// is less than half of the fill: then it was most of it.
 pub fn compressed<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
-    let alone = |record: &RunRecord| Some(record.fill.saturating_sub(record.pool?.held));
+    let in_all = |record: &RunRecord| record.pool.map(|pool| pool.held).filter(|held| held.0 < record.fill.0 / 2);
+    let alone = |record: &RunRecord| Some(record.fill.saturating_sub(record.fill_held.or_else(|| in_all(record))?));
     fill_of(arms, records, |arm| matches!(arm.swap, SwapKind::Zram { .. }), alone)
 }
 
@@ -59,10 +63,15 @@ fn fill_of<'a>(
     is: impl Fn(&Arm) -> bool,
     time: impl Fn(&RunRecord) -> Option<Nanos>,
 ) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
+    // All of its runs or none: some alone would be those in which it was short.
     let took = |(arm, _): &(Arm, Workload)| {
-        of(arm, records).filter_map(&time).filter(|time| time.0 > 0).map(|time| time.0 as f64 / 1e9).collect::<Vec<_>>()
+        let filled = of(arm, records).filter(|record| record.fill.0 > 0);
+        filled
+            .map(|record| Some(time(record)?.0 as f64 / 1e9))
+            .collect::<Option<Vec<_>>>()
+            .filter(|took| !took.is_empty())
     };
-    arms.iter().filter(|(arm, _)| is(arm)).map(|both| (both, took(both))).find(|(_, took)| !took.is_empty())
+    arms.iter().filter(|(arm, _)| is(arm)).find_map(|both| Some((both, took(both)?)))
 }
 
 /// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.
@@ -102,8 +111,8 @@ mod tests {
 
     #[test]
     fn the_pages_of_the_program_are_those_of_its_runs_without_the_few_at_both_ends() {
-        let records: Vec<_> = [7, 109].into_iter().chain(100..=108).map(|anon| record("a", 1, anon)).collect();
-        assert_eq!(own(&records), Some([120, 129]));
+        let records: Vec<_> = [7, 900].into_iter().chain(100..108).map(|anon| record("a", 1, anon)).collect();
+        assert_eq!((records.len(), own(&records)), (10, Some([120, 128])));
         assert_eq!(own(&[RunRecord::default()]), None);
     }
 
@@ -116,7 +125,7 @@ mod tests {
             record
         };
         let records: Vec<_> = (1..=20).map(|ms| at(ms * 1_000_000)).collect();
-        assert_eq!(first_look(&records, 100_000_000), Some([81_000_000, 97_000_000]));
+        assert_eq!(first_look(&records, 100_000_000), Some([82_000_000, 97_000_000]));
         assert_eq!(first_look(&records, 10_000_000), Some([0, 10_000_000]));
         assert_eq!(first_look(&[record("a", 1, 0)], 100_000_000), None);
     }
@@ -127,10 +136,18 @@ mod tests {
         let zram = SwapKind::Zram { algorithm: None };
         let arms = [arm("swap", SwapKind::File), arm("zram", zram), arm("none", SwapKind::None)];
         let mut records = vec![record("swap", 3, 0), record("zram", 5, 0), record("swap", 1, 0)];
-        records[1].pool = Some(PoolBalance { held: Nanos(3), ..PoolBalance::default() });
+        records[1].fill_held = Some(Nanos(3));
         let name = |found: Option<(&(Arm, Workload), Vec<f64>)>| found.map(|((arm, _), took)| (arm.name.clone(), took));
         assert_eq!(name(filled(&arms, &records)), Some(("swap".to_owned(), vec![3e-9, 1e-9])));
         assert_eq!(name(compressed(&arms, &records)), Some(("zram".to_owned(), vec![2e-9])));
+        // Held for how long in all says it only where that is the lesser part of the fill.
+        records[1].fill_held = None;
+        let held = |ns| Some(PoolBalance { held: Nanos(ns), ..PoolBalance::default() });
+        let by_all = [None, held(1), held(3)].map(|pool| {
+            records[1].pool = pool;
+            name(compressed(&arms, &records)).map(|(_, took)| took)
+        });
+        assert_eq!(by_all, [None, Some(vec![4e-9]), None]);
         // Without a read there is no pace of a disk.
         assert_eq!(name(rounds(&arms, &records)), None);
         records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);

@@ -56,7 +56,7 @@ impl WorkLog {
     pub fn take(&mut self, report: WorkReport, record: &mut RunRecord) {
         match (report.phase, report.took) {
             (Phase::Fill, Some(took)) => {
-                record.fill = took;
+                (record.fill, record.fill_held) = (took, Some(report.held));
                 self.rounds_began = Some(report.now);
             }
             (Phase::Rounds, Some(took)) => record.rounds.push(RoundTime { took, checksum: report.checksum }),

@@ -32,7 +32,9 @@ pub fn work(task: Value) -> Result<()> {
     let filler = Filler::new(task.fill, workload.seed);
     let total = units(task, workload.data_units + workload.ballast_units);
     let took = work::fill(ballast.iter_mut().chain([&mut data]), total, filler, &mut brake)?;
-    send(WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), ..WorkReport::default() })?;
+    let filled =
+        WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), held: brake.held, ..WorkReport::default() };
+    send(filled)?;
     let rounds = Rounds { load: &load, touches: load.rounds(), fill: task.fill, timeout: workload.timeout };
     let mut targets = [code, data].map(|map| Target { map, file: None });
     let mut last = rounds.run(&mut targets, &mut brake)?;

@@ -44,7 +44,9 @@ pub fn work(task: Value) -> Result<()> {
     let anonymous = targets.iter_mut().filter(|target| target.file.is_none()).map(|target| &mut target.map);
     let total = load.regions().iter().filter(|region| region.memory != Memory::File).map(|region| region.bytes).sum();
     let took = work::fill(anonymous, Bytes(total), Filler::new(task.fill, task.seed), &mut brake)?;
-    send(WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), ..WorkReport::default() })?;
+    let filled =
+        WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), held: brake.held, ..WorkReport::default() };
+    send(filled)?;
     let rounds = Rounds { load: &load, touches, fill: task.fill, timeout: task.timeout };
     let last = rounds.run(&mut targets, &mut brake)?;
     // The last counters are read while the memory is still ours.
