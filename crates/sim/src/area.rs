@@ -1,7 +1,8 @@
 //! A swap area: who has which slot, and which pages are on their way to a disk.
 //!
 //! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), read in 6.18, and for `free_swap_slot` (mm/swap_slots.c), read in 6.12.
-//! Left out: several areas, clusters of 512 slots that each processor fills by itself, slots taken ahead of need, zram's limit.
+//! Left out: several areas, clusters of 512 slots that each processor fills by itself, slots taken ahead of need, that slots become free late again only
+//! once 320 a processor are free, zram's limit.
 
 use std::collections::VecDeque;
 
@@ -71,6 +72,9 @@ impl Area {
 
     /// A slot for a page; whether there is one.
     pub fn take(&mut self, pages: &mut Pages, id: u32) -> bool {
+        if self.room() < SCARCE {
+            self.release_returned();
+        }
         if !self.has_room() {
             return false;
         }
@@ -93,9 +97,8 @@ impl Area {
             return;
         }
         let is_scarce = self.room() < SCARCE;
-        let Some(returned) = &mut self.returned else { return self.release(slot) };
-        if is_scarce || returned.len() >= TOGETHER {
-            std::mem::take(returned).into_iter().for_each(|slot| self.release(slot));
+        if is_scarce || self.returned.as_ref().is_some_and(|returned| returned.len() >= TOGETHER) {
+            self.release_returned();
         }
         match &mut self.returned {
             Some(returned) if !is_scarce => {
@@ -104,6 +107,11 @@ impl Area {
             }
             _ => self.release(slot),
         }
+    }
+
+    fn release_returned(&mut self) {
+        let returned = self.returned.as_mut().map(std::mem::take);
+        returned.into_iter().flatten().for_each(|slot| self.release(slot));
     }
 
     /// A slot is free again, and what a zram kept in it.
@@ -164,5 +172,47 @@ impl Area {
             return Err(format!("{slots} slots of {of_pages} pages, {returned} returned, {} counted", self.used));
         }
         self.pool.as_ref().map_or(Ok(()), Pool::check)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+
+    /// An area of so many slots, and pages that all have one.
+    fn full(slots: u32, used: u32) -> (Area, Pages) {
+        let [_, kernel, ..] = PRESETS;
+        assert!(kernel.frees_late);
+        let mut area = Area::new(&Setting { slots, ..group(8, kernel, Chance::default()).setting });
+        let mut pages = Pages::default();
+        (0..used).for_each(|_| pages.add(0, 4096));
+        assert!((0..used).all(|id| area.take(&mut pages, id)));
+        (area, pages)
+    }
+
+    #[test]
+    fn slots_become_free_64_at_a_time() {
+        let (mut area, mut pages) = full(512, 100);
+        (0..64).for_each(|id| area.free(&mut pages, id));
+        assert_eq!((area.room(), area.owner(0), area.owner(64)), (412, NONE, 64));
+        area.free(&mut pages, 64);
+        assert_eq!((area.room(), area.check(&pages)), (476, Ok(())));
+    }
+
+    #[test]
+    fn where_slots_are_scarce_they_are_free_at_once() {
+        let (mut area, mut pages) = full(200, 70);
+        area.free(&mut pages, 0);
+        assert_eq!(area.room(), 130, "one waits for others");
+        (70..73).for_each(|_| pages.add(0, 4096));
+        assert!((70..73).all(|id| area.take(&mut pages, id)));
+        pages.add(0, 4096);
+        assert!(area.take(&mut pages, 73));
+        assert_eq!(area.room(), 127, "the one that waited is there again");
+        area.free(&mut pages, 1);
+        assert_eq!((area.room(), area.check(&pages)), (128, Ok(())));
     }
 }

@@ -39,7 +39,7 @@ const PROCESSOR: usize = 7;
 const CODEC: usize = 8;
 
 /// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
-/// middle of 32 is so that of 400; drawn each by itself, costs of one seed were 17 % too high in the middle.
+/// median of 32 runs is so that of 400; drawn each by itself, costs of one seed were 17 % too high in the median.
 pub fn draws(runs: u32, seed: u64) -> impl Iterator<Item = Draw> {
     let mut random = SplitMix64::new(seed);
     let shuffled: [Vec<u32>; THINGS] = std::array::from_fn(|_| {

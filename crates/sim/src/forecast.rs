@@ -245,21 +245,24 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// The setting with the shortest round of those that end well, where it is shorter than every other.
+    /// The setting with the shortest round of those that end well in all runs, where it is shorter than every other.
     #[must_use]
     pub fn fastest(&self) -> Option<&Foretold> {
-        let fine = |setting: &&Foretold| setting.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine);
-        let all = self.settings.iter().filter(fine).filter_map(|setting| Some((setting, setting.round()?.median)));
+        let all = self
+            .settings
+            .iter()
+            .filter(|setting| setting.ends_well())
+            .filter_map(|setting| Some((setting, setting.round()?.median)));
         let (first, took) = all.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
         (all.filter(|(_, other)| *other <= took).count() == 1).then_some(first)
     }
 
-    /// The settings that end well and that no other is better than (Pareto): in the limit, in the time of a round and in what it writes to a disk none is
+    /// The settings that end well in all runs and that no other is better than (Pareto): in the limit, in the time of a round and in what it writes to a disk none is
     /// worse and one is better.
     #[must_use]
     pub fn front(&self) -> Vec<&str> {
         let cost = |setting: &Foretold| {
-            let figures = setting.foretold.filter(|figures| figures.verdict == Verdict::Fine)?;
+            let figures = setting.foretold.filter(|_| setting.ends_well())?;
             let written = figures.disk_written.map_or(0.0, |range| range.median);
             Some((setting.limit, figures.round?.median, written))
         };
@@ -268,6 +271,15 @@ impl Forecast {
         let is_better = |a: &(_, f64, f64), b: &(_, f64, f64)| a != b && a.0 <= b.0 && a.1 <= b.1 && a.2 <= b.2;
         let is_beaten = |one: &_| all.iter().any(|(_, other)| is_better(other, one));
         all.iter().filter(|(_, cost)| !is_beaten(cost)).map(|(name, _)| *name).collect()
+    }
+
+    /// Settings of which most runs end well and some are killed, where they are faster than this one.
+    pub fn risky<'a>(&'a self, than: Option<&'a Foretold>) -> impl Iterator<Item = &'a Foretold> {
+        let most_end_well =
+            |setting: &Foretold| setting.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine);
+        let is_faster =
+            move |setting: &Foretold| than.is_none_or(|than| setting.times(than).is_some_and(|times| times < 1.0));
+        self.settings.iter().filter(move |setting| most_end_well(setting) && !setting.ends_well() && is_faster(setting))
     }
 
     /// The setting with the longest round, and how many times as long it is as this one.
@@ -305,6 +317,12 @@ pub struct Foretold {
 }
 
 impl Foretold {
+    /// It is done in time in most runs, and killed in none.
+    #[must_use]
+    pub fn ends_well(&self) -> bool {
+        self.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine && figures.killed <= 0.0)
+    }
+
     /// What a round is foretold to take.
     #[must_use]
     pub fn round(&self) -> Option<Range> {
@@ -359,18 +377,24 @@ mod tests {
             let limit = ramline_units::Bytes(limit);
             Foretold { name: name.to_owned(), limit, foretold: Some(figures), ..Foretold::default() }
         };
-        let settings = vec![
+        let mut settings = vec![
             setting("small and slow", 100, 3.0, 0.0, Verdict::Fine),
             setting("large and fast", 200, 1.0, 0.0, Verdict::Fine),
             setting("small, fast, and writes", 100, 1.0, 9.0, Verdict::Fine),
             setting("as large and slower", 200, 2.0, 0.0, Verdict::Fine),
             setting("the same as another", 200, 1.0, 0.0, Verdict::Fine),
             setting("smallest, and never done", 50, 0.5, 0.0, Verdict::Thrashing),
+            setting("fastest, and killed now and then", 50, 0.25, 0.0, Verdict::Fine),
         ];
+        if let Some(figures) = settings.last_mut().and_then(|setting| setting.foretold.as_mut()) {
+            figures.killed = 0.25;
+        }
         let forecast = Forecast { settings, ..Forecast::default() };
         assert_eq!(
             forecast.front(),
             ["small and slow", "large and fast", "small, fast, and writes", "the same as another"]
         );
+        let risky: Vec<&str> = forecast.risky(forecast.settings.first()).map(|setting| setting.name.as_str()).collect();
+        assert_eq!(risky, ["fastest, and killed now and then"]);
     }
 }

@@ -115,6 +115,8 @@ pub struct Kernel {
     pub sums_up: bool,
     /// What is kept back is handed over once its oldest request is long (6.13 and later); before, once its newest is.
     pub oldest_request: bool,
+    /// Its rules were traced on this release itself, with the classic lists and in a group of version 1; others were only read.
+    pub traced: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
     /// By how full they are, zspages have four lists instead of twelve; before 6.4.
@@ -139,6 +141,7 @@ const L6_18: Kernel = Kernel {
     joins_windows: false,
     sums_up: false,
     oldest_request: true,
+    traced: true,
     zspage: 8,
     quarters: false,
     frees_late: false,
@@ -148,6 +151,7 @@ const L6_12: Kernel = Kernel {
     release: "6.12",
     generations: Mglru::Mended,
     swap_cache: SwapCache::PastForPrivate,
+    traced: false,
     oldest_request: false,
     frees_late: true,
     ..L6_18
@@ -177,6 +181,7 @@ pub const PRESETS: [Kernel; 4] = [
         hits: Hits::Touched,
         swap_cache: SwapCache::Through,
         drains_clusters: false,
+        traced: false,
         ..L6_18
     },
 ];
@@ -216,7 +221,8 @@ impl Kernel {
     pub fn nearest(release: &str) -> Option<Kernel> {
         let asked = version(release)?;
         let known = PRESETS.into_iter().rev().find(|kernel| version(kernel.release).is_some_and(|one| one <= asked));
-        Some(known.unwrap_or(PRESETS[0]))
+        let known = known.unwrap_or(PRESETS[0]);
+        Some(Kernel { traced: known.traced && version(known.release) == Some(asked), ..known })
     }
 
     /// How generations work, if they are on.
@@ -228,7 +234,8 @@ impl Kernel {
     /// The share by which its counts may be less or more than in any simulated run: none where rules were traced on the kernel itself.
     #[must_use]
     pub fn off(&self) -> f64 {
-        if self.release == L6_18.release && self.lists == Lists::Classic { 0.0 } else { NOT_TRACED }
+        let is_known = self.traced && self.lists == Lists::Classic && self.group == Group::V1;
+        if is_known { 0.0 } else { NOT_TRACED }
     }
 
     /// What is simulated, in words.
@@ -281,6 +288,17 @@ mod tests {
         assert_eq!(near("6.12.48+deb13-amd64"), Some("6.12"));
         assert_eq!([near("6.6.9"), near("6.18.4"), near("7.1.0")], [Some("6.1"), Some("6.18"), Some("6.18")]);
         assert_eq!([near("5.10.0-9"), near("8.0"), near("Linux")], [Some("6.1"), Some("7.3"), None]);
+    }
+
+    #[test]
+    fn counts_may_be_off_but_on_the_kernel_whose_rules_were_traced() {
+        let off = |release: &str| Kernel::nearest(release).map(|kernel| kernel.off());
+        assert_eq!(
+            [off("6.18.44-fc"), off("6.19.1"), off("6.12.118")],
+            [Some(0.0), Some(NOT_TRACED), Some(NOT_TRACED)]
+        );
+        let others = [Kernel { group: Group::V2, ..L6_18 }, Kernel { lists: Lists::Generations, ..L6_18 }];
+        assert_eq!(others.map(|kernel| kernel.off()), [NOT_TRACED; 2]);
     }
 
     #[test]

@@ -271,7 +271,7 @@ impl Memory {
         self.area.take(&mut self.pages, id)
     }
 
-    /// A slot is free again, and what a zram kept in it.
+    /// The slot of a page is not needed any more.
     pub fn free_slot(&mut self, id: u32) {
         self.area.free(&mut self.pages, id);
     }

@@ -13,8 +13,9 @@ use crate::setting::Setting;
 /// Runs of one step of the search, and steps: few runs say where to look, many what is there.
 const COARSE: (u32, u32) = (5, 7);
 const FINE: (u32, u32) = (25, 6);
-/// It is at most so many times faster or slower than it is taken to be, as a power of two; and at most so many than the first search says.
+/// It is at most so many times faster or slower than it is taken to be, as a power of two.
 const BOUNDS: [f64; 2] = [-5.0, 10.0];
+/// The search with many runs looks so far to both sides of what the one with few has found.
 const OFF: f64 = 0.5;
 /// Fewer runs than so many may be alike by chance: then times are taken to differ by so many times at least.
 const FEW: usize = 5;
@@ -32,7 +33,7 @@ pub enum PaceOf {
 }
 
 /// How many times slower a processor or the disks were than a setting has them, by the seconds that its runs took: of the fill, or of a
-/// round. `None` where no pace explains the time.
+/// round, simulated up to `most` times at once. `None` where no pace explains the time.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
 pub fn found(
@@ -41,7 +42,7 @@ pub fn found(
     timeout: u64,
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
-    (of, took): (PaceOf, &[f64]),
+    (of, took, most): (PaceOf, &[f64], u32),
 ) -> Option<Pace> {
     let middle = Range::of(took.to_vec())?.median;
     let pages = run::pages(load, length);
@@ -68,6 +69,7 @@ pub fn found(
     let [low, high] = BOUNDS;
     (takes(low.exp2(), COARSE.0) < middle && middle < takes(high.exp2(), COARSE.0)).then_some(())?;
     let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
+        let runs = runs.min(most);
         for _ in 0..steps {
             let between = f64::midpoint(low, high);
             if takes(between.exp2(), runs) < middle { low = between } else { high = between }
@@ -138,7 +140,7 @@ mod tests {
                     run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
                 }
             };
-            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (of, took));
+            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (of, took, RUNS));
             let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
             assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{of:?}: {pace:?}");
             assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{of:?}");

@@ -207,6 +207,25 @@ mod tests {
         assert_eq!((pool.bytes(), pool.check()), (0, Ok(())));
     }
 
+    /// Three zspages of the same number of objects, of which some go from the first and from the second; which of the two the next page comes to.
+    fn next_goes_to(quarters: bool, gone: [u64; 2]) -> u32 {
+        let mut pool = Pool::new(8, quarters);
+        let objects = Zsmalloc::new(PAGE, 8).class_of(500).unwrap().objects;
+        (0..3 * objects).for_each(|slot| pool.keep(u32::try_from(slot).unwrap(), 500));
+        let of = |zspage: u64, n: u64| zspage * objects..zspage * objects + n;
+        of(0, gone[0]).chain(of(1, gone[1])).for_each(|slot| pool.free(u32::try_from(slot).unwrap()));
+        pool.keep(500, 500);
+        pool.of[500]
+    }
+
+    #[test]
+    fn a_page_comes_to_the_fuller_zspage_by_tenths_and_by_quarters_to_what_heads_the_list() {
+        assert_eq!([next_goes_to(false, [4, 3]), next_goes_to(false, [3, 4])], [1, 0]);
+        // Both are less than three quarters full: the second was the fuller as it came to their list, and heads it since.
+        assert_eq!([next_goes_to(true, [4, 3]), next_goes_to(true, [3, 4])], [1, 1]);
+        assert_eq!(next_goes_to(true, [1, 4]), 0, "more than three quarters come first");
+    }
+
     #[test]
     fn whatever_comes_and_goes_the_sums_are_right_and_a_used_pool_is_larger_than_its_contents() {
         [false, true].into_iter().for_each(comes_and_goes);

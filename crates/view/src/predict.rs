@@ -40,15 +40,14 @@ impl Prediction {
             .forecast
             .slowest(best)
             .map(|(setting, times)| format!("; with {} it takes {} as long", setting.name, format::times(times)));
-        let killed = best.foretold.map(|figures| figures.killed).filter(|killed| *killed > 0.0);
-        let risk = killed.map(|killed| format!(", but {} of its runs are killed", format::percent(killed)));
-        format!(
-            "Fastest: {}, {} a round{}{}.",
-            best.name,
-            seconds(took),
-            risk.unwrap_or_default(),
-            slow.unwrap_or_default()
-        )
+        format!("Fastest: {}, {} a round{}.", best.name, seconds(took), slow.unwrap_or_default())
+    }
+
+    /// What would be faster, were it not killed now and then.
+    fn risk(&self) -> Option<String> {
+        let risky: Vec<&str> =
+            self.forecast.risky(self.forecast.fastest()).map(|setting| setting.name.as_str()).collect();
+        (!risky.is_empty()).then(|| format!("Not chosen, since some of its runs are killed: {}.", risky.join(", ")))
     }
 
     /// What is worth choosing from, where there is a choice and not everything is.
@@ -169,6 +168,7 @@ impl Screen for Prediction {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, self.answer());
+        sheet.line(self.risk());
         sheet.line(self.choice());
         let held = |(held, all)| format!("Measured: {held} of {all} figures lie in the interval predicted.");
         self.held.map(held).iter().for_each(|text| sheet.line(text));
@@ -271,12 +271,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_runs_that_is_killed_is_said_with_the_choice_and_in_the_table() {
+    fn a_setting_that_is_killed_in_a_part_of_its_runs_is_not_chosen_and_says_so() {
         let mut risky = setting("zram:lz4:60", Verdict::Fine, 0.5, None);
         risky.foretold.as_mut().unwrap().killed = 0.25;
         let text = said(vec![risky, setting("swap:60", Verdict::Fine, 2.0, None)]);
         let text = text.replace('\u{a0}', " ");
-        assert!(text.contains("a round, but 25.0 % of its runs are killed; with swap:60"), "{text}");
+        assert!(text.starts_with("Fastest: swap:60, 2.00 s"), "{text}");
+        assert!(text.contains("Not chosen, since some of its runs are killed: zram:lz4:60."), "{text}");
         assert!(text.contains("fine, 25.0 % killed"), "{text}");
     }
 

@@ -30,8 +30,8 @@ const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
 /// Why a group may be out of memory that has swap.
-const KILLED: &str = "killed in a part of the runs, with swap to spare: since 6.12 the kernel decides on list sizes up to 2 s old, and finds nothing to \
-                      reclaim when all it remembers as inactive is gone";
+const KILLED: &str = "killed in a part of the runs, though it has swap: this kernel sees too late that no page is left on the inactive list, since it goes \
+                      by sizes up to 2 s old";
 /// Where the kernel would choose, most kernels have this one.
 const ALGORITHM: &str = "lzo-rle";
 /// Slots that one read from a disk brings: vm.page-cluster is 3.
@@ -165,7 +165,7 @@ pub fn against(
         };
         let length = |_: u32, page: u64| one_of(&lengths, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
-        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice())))
+        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice(), question.runs)))
     };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let lengths = &Lengths::of(&touches);
@@ -231,10 +231,11 @@ fn foretold(
     if kernels.len() == 1 && arms.windows(2).all(|pair| one_load(&pair[0]) == one_load(&pair[1])) {
         out.front = out.front().into_iter().map(str::to_owned).collect();
     }
-    let is_risk = |setting: &Foretold| {
-        setting.foretold.is_some_and(|figures| (0.0..1.0).contains(&figures.killed) && figures.killed > 0.0)
+    let by_old_sizes = |((arm, _, kernel), setting): (&(Arm, Workload, Kernel), &Foretold)| {
+        let can_be = arm.swap != SwapKind::None && !kernel.sums_up && kernel.mglru().is_none();
+        can_be && setting.foretold.is_some_and(|figures| 0.0 < figures.killed && figures.killed < 1.0)
     };
-    if out.settings.iter().any(is_risk) && kernels.iter().any(|kernel| !kernel.sums_up) {
+    if arms.iter().zip(&out.settings).any(by_old_sizes) {
         out.notes.push(KILLED.to_owned());
     }
     out.notes.push(basis.said(reference));

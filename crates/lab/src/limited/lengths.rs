@@ -73,3 +73,33 @@ fn lengths(fill: Fill, algorithm: Option<&str>, seed: u64, pages: u32) -> Result
     };
     Ok((0..pages).map(&mut length).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use ramline_trace::generate::Load;
+
+    use super::*;
+
+    fn lengths(load: &str, fill: &str, algorithm: Option<&str>) -> Arc<[u16]> {
+        let load = Compact::of(&Load::named(load, 1 << 20, 1, 7).unwrap()).unwrap();
+        Lengths::of(&load).find(fill, algorithm, 7).unwrap()
+    }
+
+    #[test]
+    fn each_page_of_memory_has_a_length_of_its_own() {
+        let text = lengths("heap", "text", Some("lz4"));
+        assert!(text.len() == 256 && text.iter().any(|length| *length != text[0]), "{text:?}");
+        assert_eq!((one_of(&text, 255), one_of(&text, 256)), (text[255], text[0]));
+        assert!(lengths("heap", "zeros", Some("lz4")).iter().all(|length| *length == 0));
+        assert!(lengths("heap", "random", Some("lz4")).iter().all(|length| *length == WHOLE));
+        // Without an algorithm it only matters whether it is zeros, and of files nothing.
+        assert!(lengths("heap", "text", None).iter().all(|length| *length == WHOLE));
+        assert_eq!(lengths("zipf-read", "text", Some("lz4")).len(), 1);
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let lengths = Lengths { pages: 1, ..Lengths::default() };
+        assert!(lengths.find("text", Some("gzip"), 7).is_err() && lengths.find("noise", None, 7).is_err());
+    }
+}

@@ -74,6 +74,7 @@ pub fn of_record(record: &RunRecord, here: Kernel) -> Kernel {
     let read_back = record.verified.get("MGLRU").map(|text| LruGen::from_texts(text, None).is_on());
     let lists = seen.or(asked.map(|(_, lists)| *lists)).or(read_back.map(lists_of));
     Kernel {
+        traced: near.map_or(here.traced, |near| near.traced),
         lists: lists.unwrap_or(here.lists),
         group: match record.machine.cgroup_version {
             1 => Group::V1,
