@@ -24,7 +24,7 @@ SERIES = {
     "server, less room": {"load": "server", "size": "56MiB", "rounds": "4", "limit": "34MiB", "arms": SETTINGS, "seed": "47"},
     "phases": {"load": "phases", "size": "56MiB", "rounds": "4", "arms": SETTINGS, "seed": "47"},
     "chase": {"load": "chase", "size": "56MiB", "rounds": "4", "arms": "swap:60,swap:180,zram:lz4:60,zram:lz4:180", "seed": "47"},
-    "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "7MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "47"},
+    "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "7MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "47", "seen": "swap:180"},
     "code-plus-data, random": {"experiment": "code-plus-data", "unit": "7MiB", "rounds": "4", "fill": "random", "arms": SETTINGS, "seed": "47"},
     "code-plus-data, shared": {"experiment": "code-plus-data", "unit": "7MiB", "rounds": "4", "arms": SETTINGS, "shared": "true", "seed": "47"},
 }

@@ -44,8 +44,10 @@ pub struct Costs {
     pub hit: f64,
     /// A fault that finds its page in RAM.
     pub minor: f64,
-    /// Beside its fault and its read, a page that comes from swap.
-    pub swap_in: f64,
+    /// Beside its read, what comes from swap at once: what its fault takes at all, and each page of it.
+    pub swap_in: [f64; 2],
+    /// Beside its compression, a page that reclaim gives to a zram, or notes as one of zeros.
+    pub swap_out: f64,
     /// Beside its fault, a page that is filled before the rounds: zeroed, made up and written.
     pub fill: f64,
     /// A read(2) of one page that is in RAM.
@@ -90,7 +92,9 @@ pub struct Steps {
     /// See [`Costs`].
     pub minor: u64,
     /// See [`Costs`].
-    pub swap_in: u64,
+    pub swap_in: [u64; 2],
+    /// See [`Costs`].
+    pub swap_out: u64,
     /// See [`Costs`].
     pub fill: u64,
     /// See [`Costs`].
@@ -114,7 +118,8 @@ impl Steps {
         Steps {
             hit: whole(costs.hit),
             minor: whole(costs.minor),
-            swap_in: whole(costs.swap_in),
+            swap_in: costs.swap_in.map(whole),
+            swap_out: whole(costs.swap_out),
             fill: whole(costs.fill),
             call: whole(costs.call),
             copy: whole(costs.copy),
@@ -129,12 +134,13 @@ impl Steps {
 impl Default for Costs {
     /// As a virtual machine of 2026 with a disk of its host has them; what `measure tiers` found here is better. To look
     /// at 28,600 pages in vain took 8 to 9 ms there (traced); filling 28,672 took 85 to 154 ms, whatever the contents; of 16 µs of a fault in zram a
-    /// quarter was compression (perf).
+    /// quarter was compression (perf); a page of zeros that came back and made another leave took 9 µs (traced).
     fn default() -> Costs {
         Costs {
             hit: 60.0,
             minor: 700.0,
-            swap_in: 7e3,
+            swap_in: [5e3, 2e3],
+            swap_out: 3e3,
             fill: 3e3,
             call: 900.0,
             copy: 400.0,
@@ -177,7 +183,8 @@ impl Costs {
         Costs {
             hit: self.hit * processor,
             minor: self.minor * processor,
-            swap_in: self.swap_in * processor,
+            swap_in: self.swap_in.map(|ns| ns * processor),
+            swap_out: self.swap_out * processor,
             fill: self.fill * processor,
             call: self.call * processor,
             copy: self.copy * processor,

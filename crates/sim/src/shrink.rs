@@ -141,10 +141,10 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
         memory.counts.swap_out += 1;
         if length == 0 && memory.setting.kernel.zero_map {
             // It is only noted.
-            memory.clock += memory.steps.scan;
+            memory.clock += memory.steps.swap_out;
         } else if let Some(pool) = &mut memory.area.pool {
             pool.keep(slot, length);
-            memory.clock += memory.steps.compress;
+            memory.clock += memory.steps.swap_out + memory.steps.compress;
         } else {
             memory.write_out(id);
             return Some(End::Kept);

@@ -24,13 +24,14 @@ pub fn at_once(memory: &mut Memory, id: u32) -> bool {
     insert(memory, id, bit::DIRTY);
     memory.free_slot(id);
     memory.counts.swap_in += 1;
-    memory.clock += memory.steps.swap_in + memory.steps.decompress;
+    let [fault, page] = memory.steps.swap_in;
+    memory.clock += fault + page + memory.steps.decompress;
     true
 }
 
 /// From a disk: the slots around it too, so many as the last reads were worth; whether there was a page for it.
 pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
-    memory.clock += memory.steps.swap_in;
+    memory.clock += memory.steps.swap_in[0];
     let slot = memory.pages.slot(wanted);
     let n = memory.clusters.window(slot, memory.setting.cluster);
     let mut read = 0;
@@ -76,6 +77,7 @@ fn came(memory: &mut Memory, id: u32, bits: u32) -> u64 {
     let is_kept_back = is_read && memory.setting.swap == SwapTo::Disk && memory.plug.is_open();
     insert(memory, id, bit::SWAP_CACHE | bits | if is_kept_back { bit::LOCKED } else { 0 });
     memory.counts.swap_in += 1;
+    memory.clock += memory.steps.swap_in[1];
     if is_kept_back {
         memory.keep_back(id, false);
     }
