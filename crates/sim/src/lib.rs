@@ -47,7 +47,7 @@ mod mglru;
 pub mod pace;
 mod page;
 mod plug;
-mod pool;
+pub mod pool;
 mod read;
 mod read_ahead;
 mod reclaim;

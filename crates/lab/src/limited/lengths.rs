@@ -18,11 +18,14 @@ const MOST: u32 = 16_384;
 /// Of a page that does not compress.
 const WHOLE: u16 = 4096;
 
-/// Lengths by contents, algorithm and seed, each found once.
+/// What is compressed: contents, algorithm and seed.
+type Asked = (String, Option<String>, u64);
+
+/// Lengths, each found once.
 #[derive(Debug, Default)]
 pub struct Lengths {
     pages: u32,
-    known: Mutex<HashMap<(String, Option<String>, u64), Arc<[u16]>>>,
+    known: Mutex<HashMap<Asked, Arc<[u16]>>>,
 }
 
 impl Lengths {
@@ -76,6 +79,12 @@ fn lengths(fill: Fill, algorithm: Option<&str>, seed: u64, pages: u32) -> Result
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+    use std::process::Command;
+
+    use ramline_sim::kernel::{Kernel, PRESETS};
+    use ramline_sim::pool::Pool;
+    use ramline_testkit::{not_root, skip_if};
     use ramline_trace::generate::Load;
 
     use super::*;
@@ -95,6 +104,71 @@ mod tests {
         // Without an algorithm it only matters whether it is zeros, and of files nothing.
         assert!(lengths("heap", "text", None).iter().all(|length| *length == WHOLE));
         assert_eq!(lengths("zipf-read", "text", Some("lz4")).len(), 1);
+    }
+
+    /// A zram of this machine that goes when the test ends, however it ends.
+    struct Scratch(zram::Device);
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            drop(self.0.reset());
+            drop(self.0.hot_remove());
+        }
+    }
+
+    #[test]
+    fn a_pool_of_this_kernel_is_what_the_simulator_says_page_by_page() {
+        let test = "a_pool_of_this_kernel_is_what_the_simulator_says_page_by_page";
+        let root = Root::live();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let kernel = Kernel::nearest(&release).unwrap_or(PRESETS[2]);
+        if not_root(test) || skip_if(!zram::has_control(&root), test, "needs zram") {
+            return;
+        }
+        const SLOTS: u32 = 1024;
+        let device = Scratch(zram::hot_add(&root).unwrap());
+        device.0.set_algorithm("lz4").unwrap();
+        device.0.set_disksize(Bytes(u64::from(SLOTS) * 4096)).unwrap();
+        let node = std::fs::File::options().write(true).open(device.0.node()).unwrap();
+        let mut filler = Filler::new(Fill::Text, 7);
+        let found = Lengths { pages: SLOTS, ..Lengths::default() }.find("text", Some("lz4"), 7).unwrap();
+        let mut pool = Pool::new(kernel.zspage, kernel.quarters);
+        let compressed = || device.0.mm_stat().unwrap().compr_data_size.0;
+        let mut store = |pool: &mut Pool, slot: u32| {
+            let mut page = [0; 4096];
+            filler.fill(slot.into(), &mut page);
+            let before = compressed();
+            node.write_all_at(&page, u64::from(slot) * 4096).unwrap();
+            node.sync_data().unwrap();
+            let length = u16::try_from(compressed() - before).unwrap();
+            pool.keep(slot, length);
+            // The kernel's copy of a library may find another match than the library.
+            assert!(
+                length.abs_diff(found[slot as usize]) <= length / 8,
+                "slot {slot}: {length}, {}",
+                found[slot as usize]
+            );
+        };
+        let discard = |slot: u32| {
+            let offset = (u64::from(slot) * 4096).to_string();
+            let done = Command::new("blkdiscard").args(["-o", &offset, "-l", "4096"]).arg(device.0.node()).status();
+            assert!(done.unwrap().success());
+        };
+        let used = || device.0.mm_stat().unwrap().mem_used_total.0;
+        (0..SLOTS / 2).for_each(|slot| store(&mut pool, slot));
+        assert_eq!(used(), pool.bytes(), "filled");
+        let mut random = SplitMix64::new(7);
+        let (mut held, mut free): (Vec<u32>, Vec<u32>) = ((0..SLOTS / 2).collect(), (SLOTS / 2..SLOTS).collect());
+        for step in 0..400 {
+            let [from, to] = [held.len(), free.len()].map(|n| usize::try_from(random.below(n as u64)).unwrap());
+            let (gone, come) = (held.swap_remove(from), free.swap_remove(to));
+            discard(gone);
+            pool.free(gone);
+            store(&mut pool, come);
+            held.push(come);
+            free.push(gone);
+            assert_eq!(used(), pool.bytes(), "step {step}");
+        }
     }
 
     #[test]
