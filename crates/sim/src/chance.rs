@@ -44,9 +44,7 @@ pub fn draws(runs: u32, seed: u64) -> impl Iterator<Item = Draw> {
     let mut random = SplitMix64::new(seed);
     let shuffled: [Vec<u32>; THINGS] = std::array::from_fn(|_| {
         let mut parts: Vec<u32> = (0..runs).collect();
-        for end in (1..=parts.len()).rev() {
-            parts.swap(index(random.below(end as u64)), end - 1);
-        }
+        shuffle(&mut parts, &mut random);
         parts
     });
     (0..runs as usize).map(move |run| {
@@ -72,8 +70,11 @@ impl Draw {
     }
 }
 
-fn index(n: u64) -> usize {
-    usize::try_from(n).unwrap_or_default()
+/// Puts them in an order of chance.
+pub fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
+    for end in (1..=values.len()).rev() {
+        values.swap(usize::try_from(random.below(end as u64)).unwrap_or_default(), end - 1);
+    }
 }
 
 /// What one run meets with.

@@ -5,6 +5,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 
+use crate::chance::shuffle;
 use crate::fault;
 use crate::load::{Compact, Program, word};
 use crate::memory::Memory;
@@ -25,10 +26,7 @@ impl Reports {
     pub fn of(load: &Compact, random: &mut SplitMix64) -> Reports {
         let program = load.program.map(|(program, _)| program);
         let mut pages = load.program.map_or(Vec::new(), |(program, first)| (first..first + program.report).collect());
-        for end in (1..=pages.len()).rev() {
-            let at = usize::try_from(random.below(end as u64)).unwrap_or_default();
-            pages.swap(at, end - 1);
-        }
+        shuffle(&mut pages, random);
         let next = program.map_or(u64::MAX, |program| program.look);
         Reports { program, pages, of_a_round: u64::MAX, next, last: 0 }
     }

@@ -43,7 +43,7 @@ impl Lengths {
     /// There is no such fill or algorithm.
     pub fn find(&self, fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Arc<[u16]>> {
         let asked = (fill.to_owned(), algorithm.map(str::to_owned), seed);
-        // Who asks for the same meanwhile waits for it.
+        // Who asks meanwhile waits: mostly for the same.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(&asked) {
             return Ok(Arc::clone(found));
