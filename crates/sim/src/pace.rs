@@ -64,12 +64,11 @@ pub fn found(
                 PaceOf::Disk => run.took as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE),
             }
         };
-        Range::of(chance::draws(runs, seed).map(one).collect()).map_or(0.0, |range| range.median)
+        Range::of(chance::draws(runs.min(most), seed).map(one).collect()).map_or(0.0, |range| range.median)
     };
     let [low, high] = BOUNDS;
     (takes(low.exp2(), COARSE.0) < middle && middle < takes(high.exp2(), COARSE.0)).then_some(())?;
     let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
-        let runs = runs.min(most);
         for _ in 0..steps {
             let between = f64::midpoint(low, high);
             if takes(between.exp2(), runs) < middle { low = between } else { high = between }

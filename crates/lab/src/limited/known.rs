@@ -53,7 +53,10 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
 /// is less than half of the fill: then it was most of it.
 pub fn compressed<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let in_all = |record: &RunRecord| record.pool.map(|pool| pool.held).filter(|held| held.0 < record.fill.0 / 2);
-    let alone = |record: &RunRecord| Some(record.fill.saturating_sub(record.fill_held.or_else(|| in_all(record))?));
+    let alone = |record: &RunRecord| {
+        let held = record.fill_held.or_else(|| in_all(record))?;
+        Some(record.fill.saturating_sub(held)).filter(|rest| rest.0 > 0)
+    };
     fill_of(arms, records, |arm| matches!(arm.swap, SwapKind::Zram { .. }), alone)
 }
 
@@ -148,6 +151,9 @@ mod tests {
             name(compressed(&arms, &records)).map(|(_, took)| took)
         });
         assert_eq!(by_all, [None, Some(vec![4e-9]), None]);
+        // Held for all of the fill leaves no time to go by.
+        records[1].fill_held = Some(Nanos(5));
+        assert_eq!(name(compressed(&arms, &records)), None);
         // Without a read there is no pace of a disk.
         assert_eq!(name(rounds(&arms, &records)), None);
         records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);
