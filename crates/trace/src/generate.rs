@@ -147,6 +147,16 @@ impl Load {
         }
     }
 
+    /// Bytes of each of its reads by read(2); 0 if it has none.
+    #[must_use]
+    pub fn read_length(&self) -> u32 {
+        match self {
+            Load::Readers(Readers { mapped: false, length, .. }) => *length,
+            Load::Server(_) => READ,
+            _ => 0,
+        }
+    }
+
     /// Touches of one round.
     #[must_use]
     pub fn touches_of_a_round(&self) -> u64 {

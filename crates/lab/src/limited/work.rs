@@ -39,7 +39,7 @@ pub struct Target {
 pub fn fill<'a>(
     maps: impl Iterator<Item = &'a mut Map>,
     total: Bytes,
-    mut filler: Filler,
+    filler: &mut Filler,
     brake: &mut Brake,
 ) -> Result<Nanos> {
     let begin = process::monotonic();
@@ -73,6 +73,8 @@ pub struct Rounds<'a> {
     pub touches: Touches,
     /// What memory was filled with.
     pub fill: Fill,
+    /// What read(2) reads into: [`buffer`].
+    pub buffer: Vec<u8>,
     /// When the clock ends them.
     pub timeout: Nanos,
 }
@@ -85,7 +87,7 @@ impl Rounds<'_> {
     pub fn run(mut self, targets: &mut [Target], brake: &mut Brake) -> Result<WorkReport> {
         let (all, rounds) = (self.load.touches_of_a_round(), self.load.round_count());
         let steps = all.div_ceil(TOUCHES);
-        let mut hand = Hand { stored: stored(self.fill), buffer: Vec::new() };
+        let mut hand = Hand { stored: stored(self.fill), buffer: std::mem::take(&mut self.buffer) };
         let begin = process::monotonic();
         let (mut reported, mut checksum) = (begin, 0u64);
         let going = WorkReport { phase: Phase::Rounds, ..WorkReport::default() };
@@ -121,6 +123,12 @@ impl Rounds<'_> {
     }
 }
 
+/// Room for what a read(2) of this load brings, all of it in RAM.
+#[must_use]
+pub fn buffer(load: &Load) -> Vec<u8> {
+    vec![1; usize::try_from(load.read_length()).unwrap_or_default()]
+}
+
 /// A byte that a page of this fill begins with, so that stores leave its contents, and what it compresses to, as they are.
 const fn stored(fill: Fill) -> u8 {
     match fill {
@@ -153,10 +161,9 @@ impl Hand {
                 let failed =
                     |error: std::io::Error| LabError::Workload(format!("reading at {}: {error}", touch.offset));
                 let file = target.file.as_ref().ok_or_else(short)?;
-                // All reads of a load have one length: the buffer is made at the first.
-                self.buffer.resize(index(u64::from(length))?, 0);
-                file.read_exact_at(&mut self.buffer, touch.offset).map_err(failed)?;
-                Ok(self.buffer.first().copied().map_or(0, u64::from))
+                let buffer = self.buffer.get_mut(..index(u64::from(length))?).ok_or_else(short)?;
+                file.read_exact_at(buffer, touch.offset).map_err(failed)?;
+                Ok(buffer.first().copied().map_or(0, u64::from))
             }
         }
     }
@@ -247,7 +254,7 @@ mod tests {
             touch(1, Access::Load, 0),
         ];
         let mut touches: Touches = Box::new(all.into_iter());
-        let mut hand = Hand { stored: stored(Fill::Text), buffer: Vec::new() };
+        let mut hand = Hand { stored: stored(Fill::Text), buffer: vec![0; 4096] };
         let read: Vec<u64> = (0..4).map(|_| hand.touch(&mut touches, &mut targets).unwrap()).collect();
         assert_eq!(read, [7, 9, 0, u64::from(b'p')]);
         assert_eq!(targets[1].map.as_slice(), page);

@@ -29,13 +29,15 @@ pub fn work(task: Value) -> Result<()> {
     };
     let mut brake = Brake::new(task.hold.as_deref())?;
     // Ballast first, as programs that were there before; then the data.
-    let filler = Filler::new(task.fill, workload.seed);
+    let mut filler = Filler::new(task.fill, workload.seed);
     let total = units(task, workload.data_units + workload.ballast_units);
-    let took = work::fill(ballast.iter_mut().chain([&mut data]), total, filler, &mut brake)?;
+    let took = work::fill(ballast.iter_mut().chain([&mut data]), total, &mut filler, &mut brake)?;
+    drop(filler);
     let filled =
         WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), held: brake.held, ..WorkReport::default() };
     send(filled)?;
-    let rounds = Rounds { load: &load, touches: load.rounds(), fill: task.fill, timeout: workload.timeout };
+    let (touches, buffer) = (load.rounds(), work::buffer(&load));
+    let rounds = Rounds { load: &load, touches, fill: task.fill, buffer, timeout: workload.timeout };
     let mut targets = [code, data].map(|map| Target { map, file: None });
     let mut last = rounds.run(&mut targets, &mut brake)?;
     if !last.timed_out {

@@ -9,8 +9,8 @@ use crate::limited::work::program;
 use crate::params::Params;
 use crate::prelude::*;
 
-/// What the program has before it maps its load is locked in RAM: as many anonymous pages as there were then were there at the end of every run. Reports need
-/// no more. What it makes later (34 pages, /proc/PID/smaps) leaves at once and is not simulated.
+/// What the program has before it maps its load is locked in RAM, all that it touches with among it: as many anonymous pages as there were then were there at
+/// the end of every run. Reports need no more.
 const PROGRAM: Program = program(0, 0);
 
 /// What is foretold for these parameters.
