@@ -41,6 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             slots: 0,
             read_ahead,
             cluster: 8,
+            fresh: 0.5,
             base: 0,
             sums: Sums::Every(2_000_000_000),
             costs: Costs::default(),

@@ -1,14 +1,14 @@
 //! A swap area: who has which slot, and which pages are on their way to a disk.
 //!
 //! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), read in 6.18, and for `free_swap_slot` (mm/swap_slots.c), read in 6.12.
-//! Left out: several areas, clusters of 512 slots that each processor fills by itself, slots taken ahead of need, that slots become free late again only
-//! once 320 a processor are free, zram's limit.
+//! Left out: several areas, slots taken ahead of need, that slots become free late again only once 320 a processor are free, zram's limit.
 
 use std::collections::VecDeque;
 
 use crate::page::{NONE, Pages, bit};
 use crate::pool::Pool;
 use crate::setting::{Setting, SwapTo};
+use crate::slots::{Slots, State};
 
 /// Slots that become free together (`SWAP_SLOTS_CACHE_SIZE`), where they do, and what must be free besides for that.
 const TOGETHER: usize = 64;
@@ -21,6 +21,8 @@ const RETURNED: u32 = NONE - 1;
 pub struct Area {
     owners: Vec<u32>,
     used: u32,
+    /// Which slot comes next where the kernel has clusters of them, and the number of the next slot where it has not.
+    clusters: Option<Slots>,
     next: u32,
     /// Slots that are to become free with others, where the kernel has that.
     returned: Option<Vec<u32>>,
@@ -37,7 +39,8 @@ impl Area {
         let pool = (setting.swap == SwapTo::Zram).then(|| Pool::new(setting.kernel.zspage, setting.kernel.quarters));
         let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
         let returned = setting.kernel.frees_late.then(Vec::new);
-        Area { owners: vec![NONE; slots], used: 0, next: 0, returned, pool, writes: VecDeque::new() }
+        let clusters = (!setting.kernel.frees_late && slots > 0).then(|| Slots::new(setting.slots));
+        Area { owners: vec![NONE; slots], used: 0, clusters, next: 0, returned, pool, writes: VecDeque::new() }
     }
 
     /// A slot is free.
@@ -78,15 +81,45 @@ impl Area {
         if !self.has_room() {
             return false;
         }
-        let all = self.len();
-        while self.owners[self.next as usize] != NONE {
-            self.next = (self.next + 1) % all;
-        }
-        self.owners[self.next as usize] = id;
-        pages.slots[id as usize] = self.next;
-        self.next = (self.next + 1) % all;
+        let Some(slot) = self.next_slot(pages) else { return false };
+        self.owners[slot as usize] = id;
+        pages.slots[id as usize] = slot;
         self.used += 1;
         true
+    }
+
+    fn next_slot(&mut self, pages: &mut Pages) -> Option<u32> {
+        let is_half_full = self.is_half_full();
+        let all = self.len();
+        let Some(clusters) = &mut self.clusters else {
+            while self.owners[self.next as usize] != NONE {
+                self.next = (self.next + 1) % all;
+            }
+            let slot = self.next;
+            self.next = (self.next + 1) % all;
+            return Some(slot);
+        };
+        // Where slots are scarce, those of pages that are in use in RAM are taken on the way.
+        let is_spare = |flags: u32| {
+            let what = bit::SWAP_CACHE | bit::MAPPED | bit::WRITEBACK | bit::LOCKED;
+            is_half_full && flags & what == bit::SWAP_CACHE | bit::MAPPED
+        };
+        let slot = clusters.take(|slot| match self.owners[slot as usize] {
+            NONE => State::Free,
+            id if id != RETURNED && is_spare(pages.flags[id as usize]) => State::Spare,
+            _ => State::Taken,
+        })?;
+        let before = self.owner(slot);
+        if before != NONE {
+            pages.slots[before as usize] = NONE;
+            pages.clear(before, bit::SWAP_CACHE);
+            pages.set(before, bit::DIRTY);
+            self.used -= 1;
+            if let Some(pool) = &mut self.pool {
+                pool.free(slot);
+            }
+        }
+        Some(slot)
     }
 
     /// The slot of a page is not needed any more.
@@ -118,6 +151,9 @@ impl Area {
     fn release(&mut self, slot: u32) {
         self.owners[slot as usize] = NONE;
         self.used -= 1;
+        if let Some(clusters) = &mut self.clusters {
+            clusters.free(slot);
+        }
         if let Some(pool) = &mut self.pool {
             pool.free(slot);
         }
@@ -171,6 +207,8 @@ impl Area {
         if slots != of_pages || slots + returned != self.used as usize || wrong {
             return Err(format!("{slots} slots of {of_pages} pages, {returned} returned, {} counted", self.used));
         }
+        let has_owner = |slot: u32| self.owners[slot as usize] != NONE;
+        self.clusters.as_ref().map_or(Ok(()), |clusters| clusters.check(has_owner))?;
         self.pool.as_ref().map_or(Ok(()), Pool::check)
     }
 }

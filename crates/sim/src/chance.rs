@@ -86,7 +86,8 @@ pub struct Chance {
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
     pub others: u32,
-    /// Slots of the first read of a swap area: what the reads of other programs before it leave.
+    /// Slots of the first read of a swap area: all where nothing was read from swap since the machine was started, since the kernel begins with four hits;
+    /// else one, as reads without hits soon leave.
     pub cluster: u32,
     /// Another processor than the load's answers for the disk: drawn as 1 of 2 where there are several, which is assumed.
     pub elsewhere: bool,
@@ -111,7 +112,7 @@ impl Chance {
             phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
             around: draw.small(AROUND, 16),
             others: draw.small(OTHERS, 31),
-            cluster: setting.cluster >> draw.small(CLUSTER, setting.cluster.max(1).ilog2() + 1),
+            cluster: if draw.parts[CLUSTER] < setting.fresh { setting.cluster } else { 1 },
             elsewhere: setting.kernel.several_cpus && draw.small(ELSEWHERE, 2) == 1,
             late,
             jitter: JITTER,

@@ -144,15 +144,15 @@ impl Figures {
 }
 
 impl Figures {
-    /// Counts may be so much less or more than in any run.
-    fn within(self, off: f64) -> Figures {
-        let wider = |range: Option<Range>| {
+    /// Counts, of memory and of files, may be so much less or more than in any run.
+    fn within(self, [memory, files]: [f64; 2]) -> Figures {
+        let wider = |range: Option<Range>, off: f64| {
             range.map(|Range { median, low, high }| Range { median, low: low * (1.0 - off), high: high * (1.0 + off) })
         };
         Figures {
-            major: wider(self.major),
-            swap_in: wider(self.swap_in),
-            refault_file: wider(self.refault_file),
+            major: wider(self.major, memory),
+            swap_in: wider(self.swap_in, memory),
+            refault_file: wider(self.refault_file, files),
             ..self
         }
     }
@@ -215,7 +215,7 @@ pub fn compact(
             seen(&run::compact(load, pages.clone(), setting, timeout, chance))
         })
         .collect();
-    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off()))
+    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off(load.maps_files())))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there

@@ -19,7 +19,7 @@
 //! // 17 MiB of code and data that may have 15.
 //! let load = Load::CodePlusData(CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false });
 //! let with = |swap| Setting {
-//!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, base: 60, sums: Sums::AtOnce, costs: Costs::default(),
+//!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, fresh: 0.5, base: 60, sums: Sums::AtOnce, costs: Costs::default(),
 //!     kernel: PRESETS[2],
 //! };
 //! let run = |swap| run::load(&load, with(swap), 60_000_000_000, Chance::default(), |_, _| 1000).unwrap();
@@ -58,6 +58,7 @@ pub mod run;
 mod setting;
 mod shared;
 mod shrink;
+mod slots;
 mod statistics;
 mod stream;
 mod swap_in;

@@ -146,6 +146,12 @@ impl Compact {
         self.regions.last().map_or(0, |region| region.end())
     }
 
+    /// It has files that are mapped.
+    #[must_use]
+    pub fn maps_files(&self) -> bool {
+        self.regions.iter().any(|region| region.mapped && region.memory == Memory::File)
+    }
+
     /// Rounds, with the part of one.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "touches of a run")]

@@ -116,6 +116,7 @@ mod tests {
                 slots: 16 << 8,
                 read_ahead: 32,
                 cluster: 8,
+                fresh: 0.5,
                 base: 0,
                 sums: Sums::AtOnce,
                 costs: Costs::default(),

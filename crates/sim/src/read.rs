@@ -42,6 +42,9 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
             memory.reads[region].last = id;
         }
         at = last + 1;
+        if memory.setting.kernel.on_demand {
+            memory.reads[region].next = at;
+        }
     }
     memory.reads[region].next = end - u32::from(inside);
 }

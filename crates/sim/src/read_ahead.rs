@@ -14,7 +14,7 @@ use crate::stream::{first_window, next_window};
 pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let (extent, most) = (memory.regions[region], memory.setting.read_ahead);
     let state = memory.reads[region];
-    let joins = memory.setting.kernel.joins_windows;
+    let joins = memory.setting.kernel.on_demand;
     let behind = state.start + state.size;
     if joins && at != extent.first && state.size > 0 && (at == behind || at == behind - state.ahead) {
         // The next window, though no page asked for it.
@@ -60,12 +60,14 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
         let size = next_window(state.size, most);
         return window(memory, region, state.start + state.size, size, size);
     }
-    // Another window than the last: what is missing behind this page is read.
+    // Another window than the last: what is missing behind this page is read. Where nothing is, `page_cache_next_miss` once gave the number of the last
+    // page that it had looked at.
     let last = (at + 1).saturating_add(most).min(extent.end());
     let hole = (at + 1..last).find(|id| !memory.pages.is(*id, bit::RESIDENT));
     let start = match hole {
         Some(hole) => hole,
         None if last == extent.end() && last <= at + most => last,
+        None if memory.setting.kernel.on_demand => at + most,
         None => return,
     };
     let size = next_window(start - at + n, most);
@@ -121,4 +123,44 @@ pub fn insert(memory: &mut Memory, id: u32, bits: u32) {
     memory.pages.set(id, bit::RESIDENT | bits);
     refault::came_back(memory, id, shadow);
     memory.add(id);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+
+    /// The pages of a file of 200 that a read from one on leaves missing behind 100 that were there, where none asks for more but one of them.
+    fn missing(kernel: usize, asks: u32) -> Vec<u32> {
+        let mut memory = group(200, PRESETS[kernel], Chance::default());
+        for id in 200..300 {
+            insert(&mut memory, id, 0);
+        }
+        memory.pages.set(200 + asks, bit::READ_AHEAD);
+        crate::read::pages(&mut memory, 200 + asks, 1, false);
+        (300..400).filter(|id| !memory.pages.is(*id, bit::RESIDENT)).map(|id| id - 200).collect()
+    }
+
+    #[test]
+    fn where_no_page_behind_one_that_asks_is_missing_only_old_kernels_read() {
+        // The last page that 6.1 looks at is 32 behind, and it reads 32 pages from there on.
+        assert_eq!(missing(0, 60), (124..200).collect::<Vec<u32>>());
+        assert_eq!(missing(1, 60), (100..200).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_read_that_goes_on_behind_pages_that_were_there_begins_a_stream_in_old_kernels() {
+        let of = |kernel: usize| {
+            let mut memory = group(200, PRESETS[kernel], Chance::default());
+            for id in 200..240 {
+                insert(&mut memory, id, 0);
+            }
+            // Three pages are there and the fourth is not; the pages before them are a trace of a stream.
+            crate::read::pages(&mut memory, 237, 4, false);
+            (200..400).filter(|id| memory.pages.is(*id, bit::RESIDENT)).count()
+        };
+        assert_eq!([of(0), of(1)], [44, 72]);
+    }
 }

@@ -187,6 +187,7 @@ mod tests {
             slots: 0,
             read_ahead: 32,
             cluster: 8,
+            fresh: 0.5,
             base: 0,
             sums: Sums::AtOnce,
             costs: crate::cost::Costs::default(),

@@ -25,6 +25,7 @@ fn setting(swap: SwapTo, limit: u64) -> Setting {
         slots: 16 << 8,
         read_ahead: 32,
         cluster: 8,
+        fresh: 0.5,
         base: 60,
         sums: Sums::AtOnce,
         costs,

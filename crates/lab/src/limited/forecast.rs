@@ -36,6 +36,8 @@ const KILLED: &str = "killed in a part of the runs, though it has swap: this ker
 const ALGORITHM: &str = "lzo-rle";
 /// Slots that one read from a disk brings: vm.page-cluster is 3.
 const CLUSTER: u32 = 8;
+/// How likely nothing was read from swap since the start of a machine of which nobody knows it.
+const FRESH: f64 = 0.5;
 /// A fill of fewer touches says nothing about a processor.
 const FILLED: usize = 256;
 
@@ -70,6 +72,8 @@ struct Basis<'a> {
     disk: Option<Pace>,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
     first_look: [u64; 2],
+    /// How likely nothing was read from swap since the machine was started.
+    fresh: f64,
 }
 
 impl Question<'_> {
@@ -139,7 +143,8 @@ pub fn forecast(
 ) -> Result<Forecast> {
     let touches = decoded(question)?;
     let lengths = &Lengths::of(&touches);
-    let basis = Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look: FIRST_LOOK };
+    let basis =
+        Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look: FIRST_LOOK, fresh: FRESH };
     foretold(question, kernels, &touches, (basis, ""), false, progress)
 }
 
@@ -168,8 +173,9 @@ pub fn against(
         Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice(), question.runs)))
     };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
+    let fresh = known::fresh(&question.arms, records).unwrap_or(FRESH);
     let lengths = &Lengths::of(&touches);
-    let basis = Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look };
+    let basis = Basis { tiers, lengths, processor: None, codec: None, disk: None, first_look, fresh };
     progress.step("finding the pace of the processor");
     let is_filled = touches.fill.len() >= FILLED;
     let filled = known::filled(&question.arms, records).filter(|_| is_filled);
@@ -306,6 +312,7 @@ fn prepared(
         slots: whole(pages(swap.area)),
         read_ahead: whole(pages(workload.read_ahead).max(1)),
         cluster: CLUSTER,
+        fresh: basis.fresh,
         base: 0,
         sums,
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), &arm.fill),

@@ -10,7 +10,7 @@ use ramline_sim::load::PAGE;
 use super::forecast::measured;
 use crate::prelude::*;
 
-/// A round with fewer major faults says nothing about disks.
+/// A round with fewer major faults and pages of files that come back says nothing about disks.
 const READS: f64 = 50.0;
 
 /// Pages of the program, and what the kernel keeps for the group, when its workload was ready to begin: from the least to below the most of the runs, but
@@ -40,6 +40,15 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     let (soon, late) = (*all.get(few)?, *all.iter().nth_back(few)?);
     let every = every.max(1);
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
+}
+
+/// The part of the runs with a swap file before which nothing was read from swap since the machine was started. `None` of records that do not say it.
+#[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+pub fn fresh(arms: &[(Arm, Workload)], records: &[RunRecord]) -> Option<f64> {
+    let on_disk = arms.iter().filter(|(arm, _)| arm.swap == SwapKind::File).flat_map(|(arm, _)| of(arm, records));
+    let read: Vec<u64> = on_disk.map(|record| record.before.get("vm.pswpin").copied()).collect::<Option<_>>()?;
+    let fresh = read.iter().filter(|pages| **pages == 0).count();
+    (!read.is_empty()).then(|| fresh as f64 / read.len() as f64)
 }
 
 /// The setting whose fill says how fast a processor was, with its seconds: one without swap, if there is one, else one that writes to a disk.
@@ -84,7 +93,8 @@ pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
     known.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
     known.into_iter().find_map(|both| {
         let runs: Vec<Seen> = of(&both.0, records).filter_map(measured).collect();
-        Figures::of(&runs)?.major.filter(|major| major.median >= READS)?;
+        let figures = Figures::of(&runs)?;
+        (figures.major?.median + figures.refault_file?.median >= READS).then_some(())?;
         let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
         Some((both, done.map(|run| run.seconds / run.rounds).collect()))
     })
@@ -131,6 +141,21 @@ mod tests {
         assert_eq!(first_look(&records, 100_000_000), Some([82_000_000, 97_000_000]));
         assert_eq!(first_look(&records, 10_000_000), Some([0, 10_000_000]));
         assert_eq!(first_look(&[record("a", 1, 0)], 100_000_000), None);
+    }
+
+    #[test]
+    fn a_machine_is_fresh_before_its_first_read_from_swap() {
+        let arm = |name: &str, swap| (Arm { name: name.to_owned(), swap, ..Arm::default() }, Workload::default());
+        let arms = [arm("a", SwapKind::File), arm("no swap", SwapKind::None)];
+        let read = |pages: u64| {
+            let mut record = record("a", 1, 0);
+            record.before.insert("vm.pswpin".to_owned(), pages);
+            record
+        };
+        assert_eq!(fresh(&arms, &[read(0), read(7), record("no swap", 1, 0), read(9), read(7)]), Some(0.25));
+        let mut unknown = read(0);
+        unknown.before.clear();
+        assert_eq!([fresh(&arms, &[read(0), unknown]), fresh(&arms, &[])], [None, None]);
     }
 
     #[test]

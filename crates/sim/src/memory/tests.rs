@@ -18,6 +18,7 @@ pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
         slots: 1000,
         read_ahead: 32,
         cluster: 8,
+        fresh: 0.5,
         base: 0,
         sums: Sums::AtOnce,
         costs: Costs::default(),
