@@ -54,7 +54,8 @@ def seen_of(entry):
     """Settings that were looked at before, by bench/cells.py."""
     name = entry["name"]
     known = GUEST_SERIES.get(name.rsplit(", ", 1)[0]) if "guest" in entry else SERIES.get(name)
-    return (known or {}).get("seen", "").split(",")
+    seen = (known or {}).get("seen", "")
+    return (seen.get(entry["guest"], "") if isinstance(seen, dict) else seen).split(",")
 
 
 def cells(series):
