@@ -1,7 +1,8 @@
 //! A swap area: who has which slot, and which pages are on their way to a disk.
 //!
 //! Stands for `struct swap_info_struct` and its allocation (mm/swapfile.c), read in 6.18, and for `free_swap_slot` (mm/swap_slots.c), read in 6.12.
-//! Left out: several areas, slots taken ahead of need, that slots become free late again only once 320 a processor are free, zram's limit.
+//! Left out: several areas, slots taken ahead of need, clusters of areas that do not rotate before 6.14, that slots become free late again only once 320
+//! a processor are free, zram's limit.
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,8 @@ const RETURNED: u32 = NONE - 1;
 #[derive(Debug)]
 pub struct Area {
     owners: Vec<u32>,
+    /// Slots that can be given: where there are clusters, the header has the place of one.
+    most: u32,
     used: u32,
     /// Which slot comes next where the kernel has clusters of them, and the number of the next slot where it has not.
     clusters: Option<Slots>,
@@ -37,16 +40,26 @@ impl Area {
     #[must_use]
     pub fn new(setting: &Setting) -> Area {
         let pool = (setting.swap == SwapTo::Zram).then(|| Pool::new(setting.kernel.zspage, setting.kernel.quarters));
-        let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots as usize };
+        let slots = if setting.swap == SwapTo::Nowhere { 0 } else { setting.slots };
         let returned = setting.kernel.frees_late.then(Vec::new);
-        let clusters = (!setting.kernel.frees_late && slots > 0).then(|| Slots::new(setting.slots));
-        Area { owners: vec![NONE; slots], used: 0, clusters, next: 0, returned, pool, writes: VecDeque::new() }
+        let clusters = (!setting.kernel.frees_late && slots > 0).then(|| Slots::new(slots));
+        let most = slots - u32::from(clusters.is_some());
+        Area {
+            most,
+            owners: vec![NONE; slots as usize],
+            used: 0,
+            clusters,
+            next: 0,
+            returned,
+            pool,
+            writes: VecDeque::new(),
+        }
     }
 
     /// A slot is free.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        (self.used as usize) < self.owners.len()
+        self.used < self.most
     }
 
     /// Slots that are free.
@@ -106,7 +119,7 @@ impl Area {
         };
         let slot = clusters.take(|slot| match self.owners[slot as usize] {
             NONE => State::Free,
-            id if id != RETURNED && is_spare(pages.flags[id as usize]) => State::Spare,
+            id if is_spare(pages.flags[id as usize]) => State::Spare,
             _ => State::Taken,
         })?;
         let before = self.owner(slot);
@@ -229,6 +242,31 @@ mod tests {
         (0..used).for_each(|_| pages.add(0, 4096));
         assert!((0..used).all(|id| area.take(&mut pages, id)));
         (area, pages)
+    }
+
+    #[test]
+    fn with_clusters_the_header_has_the_place_of_a_slot_and_a_spare_one_changes_its_owner() {
+        let [.., kernel, _] = PRESETS;
+        let mut area = Area::new(&Setting { slots: 512, ..group(8, kernel, Chance::default()).setting });
+        let mut pages = Pages::default();
+        (0..512).for_each(|_| pages.add(0, 4096));
+        (0..400).for_each(|id| assert!(area.take(&mut pages, id)));
+        // More than half is in use: the page in RAM whose slot comes next does not need it, one on its way there does.
+        area.free(&mut pages, 0);
+        for id in [1, 2] {
+            pages.set(id, bit::SWAP_CACHE | bit::MAPPED);
+        }
+        pages.set(1, bit::WRITEBACK);
+        (400..511).for_each(|id| assert!(area.take(&mut pages, id)));
+        assert_eq!((pages.slot(510), area.used, area.check(&pages)), (510, 510, Ok(())));
+        assert!(area.take(&mut pages, 511));
+        assert_eq!((pages.slot(511), area.has_room()), (0, false));
+        area.free(&mut pages, 0);
+        area.free(&mut pages, 4);
+        assert!(area.take(&mut pages, 0));
+        assert_eq!((pages.slot(0), pages.slot(2), area.used), (2, NONE, 510));
+        assert!(pages.is(2, bit::DIRTY) && !pages.is(2, bit::SWAP_CACHE) && pages.is(1, bit::SWAP_CACHE));
+        assert_eq!(area.check(&pages), Ok(()));
     }
 
     #[test]

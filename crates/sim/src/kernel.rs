@@ -21,7 +21,7 @@ const NOT_TRACED: f64 = 0.025;
 /// And so much those of memory with generations: a heap of 18 MiB in guests had 3 % fewer major faults on 6.1 and 6.12 with a swap file, 3 % more on 7.3, and
 /// up to 5 % more swap-ins; with zram it was within 1 %.
 const GENERATIONS: f64 = 0.05;
-/// And so much those of files that are mapped, on any kernel but the one whose faults were traced: zipf-mmap in guests on 6.1 and 6.12 had 6 to 12 % more
+/// And so much those of a load that maps files, on any kernel but the one whose faults were traced: zipf-mmap in guests on 6.1 and 6.12 had 6 to 12 % more
 /// major faults and pages that came back.
 const MAPPED: f64 = 0.12;
 
@@ -131,7 +131,8 @@ pub struct Kernel {
     pub zspage: u64,
     /// By how full they are, zspages have four lists instead of twelve; before 6.4.
     pub quarters: bool,
-    /// A slot that is not needed any more is free with 64 others only, and a zram keeps its page until then; before 6.14.
+    /// A slot that is not needed any more is free with 64 others only, and a zram keeps its page until then; before 6.14. Later kernels give slots from
+    /// clusters (`slots`).
     pub frees_late: bool,
 }
 

@@ -1,7 +1,8 @@
 //! Which slot of a swap area comes next: the holes of clusters of 512 slots, cluster after cluster.
 //!
 //! Stands for `cluster_alloc_swap_entry`, `alloc_swap_scan_cluster` and the lists of `struct swap_cluster_info` (mm/swapfile.c); read in 6.18, where clusters
-//! with holes come before empty ones. Left out: a cluster of its own for each processor, large folios, bad blocks, discard.
+//! with holes come before empty ones. Left out: a cluster of its own for each processor, large folios, bad blocks, discard, slots of
+//! pages in RAM in clusters that are full.
 
 use std::collections::VecDeque;
 

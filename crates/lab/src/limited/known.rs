@@ -1,7 +1,8 @@
-//! What the runs of a series say about the machine and the program that made them: no count, and the time of one setting, which is then no prediction.
+//! What the runs of a series say about the machine and the program that made them: no count of the runs, and the time of one setting, which is then no
+//! prediction.
 //!
 //! What the program takes of its limit before it touches its load, and how soon it begins; by how long it filled its memory, how fast a processor was; by how
-//! long a round took in one setting, how fast the disks were.
+//! long a round took in one setting, how fast the disks were; whether anything was read from swap on that machine before.
 
 use ramline_evidence::Workload;
 use ramline_sim::forecast::{Figures, Seen};

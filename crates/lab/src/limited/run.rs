@@ -39,10 +39,10 @@ impl OneRun<'_> {
         let mut sandbox = Sandbox::create(&self.sizes, arm, record.order, bench.run)?;
         record.verified = sandbox.verified.clone();
         record.verified.extend(self.verified.iter().cloned());
+        bring_program()?;
         record.before = observe::counters(bench.root, &sandbox.base);
         let task = task(sandbox.keeper.as_ref().and(self.sizes.hold).map(Path::to_path_buf))?;
         bench.progress.phase("");
-        bring_program()?;
         Watch::start(&sandbox, (self.kind, &task), record, bench)?.follow(bench.progress)?;
         record.pool = sandbox.keeper.take().and_then(PoolKeeper::finish);
         if record.after.is_empty() {
@@ -82,9 +82,9 @@ impl OneRun<'_> {
 /// Brings this program into the page cache: a page of it that the workload is the first to need would be charged to its group, and come and go with its
 /// files. Where a DAMON scheme had evicted them, 21 of 30 runs had 47 to 82 such pages, and up to twice as many file pages came back.
 fn bring_program() -> Result<()> {
-    let path = Path::new("/proc/self/exe");
-    let copied = File::open(path).and_then(|mut program| std::io::copy(&mut program, &mut std::io::sink()));
-    copied.map(drop).map_err(|error| LabError::file("read", path, error))
+    let path = process::own_exe()?;
+    let copied = File::open(&path).and_then(|mut program| std::io::copy(&mut program, &mut std::io::sink()));
+    copied.map(drop).map_err(|error| LabError::file("read", &path, error))
 }
 
 /// What follows from the counters, and what qualifies the run.
