@@ -127,10 +127,7 @@ impl Area {
             pages.slots[before as usize] = NONE;
             pages.clear(before, bit::SWAP_CACHE);
             pages.set(before, bit::DIRTY);
-            self.used -= 1;
-            if let Some(pool) = &mut self.pool {
-                pool.free(slot);
-            }
+            self.vacate(slot);
         }
         Some(slot)
     }
@@ -160,13 +157,18 @@ impl Area {
         returned.into_iter().flatten().for_each(|slot| self.release(slot));
     }
 
-    /// A slot is free again, and what a zram kept in it.
+    /// A slot is free again.
     fn release(&mut self, slot: u32) {
-        self.owners[slot as usize] = NONE;
-        self.used -= 1;
+        self.vacate(slot);
         if let Some(clusters) = &mut self.clusters {
             clusters.free(slot);
         }
+    }
+
+    /// A slot has no owner any more, and a zram keeps nothing in it.
+    fn vacate(&mut self, slot: u32) {
+        self.owners[slot as usize] = NONE;
+        self.used -= 1;
         if let Some(pool) = &mut self.pool {
             pool.free(slot);
         }

@@ -18,8 +18,8 @@ pub const BATCH: u64 = 32;
 /// What no draw knows is that the rules are not the kernel's: so much were counts of kernels off that were read and not traced, in the middle of the runs
 /// that rules were found by (guests of bench/runs/accuracy-found.json).
 const NOT_TRACED: f64 = 0.025;
-/// And so much those of memory with generations: a heap of 18 MiB in guests had 3 % fewer major faults on 6.1 and 6.12 with a swap file, 3 % more on 7.3, and
-/// up to 5 % more swap-ins; with zram it was within 1 %.
+/// And so much those of memory with generations: a heap of 18 MiB in guests with a swap file had 3 % fewer major faults than simulated on 6.1 and 6.12, 3 % more
+/// on 7.3, and up to 5 % more swap-ins; with zram it was within 1 %.
 const GENERATIONS: f64 = 0.05;
 /// And so much those of a load that maps files, on any kernel but the one whose faults were traced: zipf-mmap in guests on 6.1 and 6.12 had 6 to 12 % more
 /// major faults and pages that came back.

@@ -39,7 +39,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program that nobody measured has 138 to 266 pages. That of code-plus-data had 206 with one size of its load and 194 with another; up to 64 more
+    /// Pages of a program that was not measured, the least and the most. That of code-plus-data had 206 with one size of its load and 194 with another; up to 64 more
     /// or less are left open, which is what a processor charges ahead.
     pub const OWN: [u64; 2] = [138, 266];
 }

@@ -50,7 +50,7 @@ pub struct Setting {
     pub read_ahead: u32,
     /// Slots of one read of the swap area.
     pub cluster: u32,
-    /// How likely nothing was read from swap since the machine was started.
+    /// The chance that nothing was read from swap since boot: the first read is then of a whole cluster.
     pub fresh: f64,
     /// Pages below the limit that are neither mapped nor on a list: what of the program cannot leave, its tables.
     pub base: u64,

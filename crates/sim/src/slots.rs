@@ -32,14 +32,14 @@ pub struct Slots {
     end: u32,
 }
 
-/// Whether a slot can be had.
+/// Who has a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Nobody has it.
+    /// No page.
     Free,
-    /// A page in RAM has it and does not need it.
+    /// A page in RAM, which does not need it.
     Spare,
-    /// It is needed.
+    /// A page that needs it.
     Taken,
 }
 
@@ -63,7 +63,7 @@ impl Slots {
         }
     }
 
-    /// The next slot that can be had; `state` says it of each, and gives up one that is spare.
+    /// Takes the next slot that is free or spare, as `state` says of each; a spare one changes its page and stays in use.
     pub fn take(&mut self, mut state: impl FnMut(u32) -> State) -> Option<u32> {
         if let Some(place) = self.next.take().filter(|place| self.clusters[cluster_of(*place)].0 < CLUSTER) {
             let is_empty = self.clusters[cluster_of(place)].0 == 0;
@@ -84,19 +84,13 @@ impl Slots {
     fn scan(&mut self, from: u32, state: &mut impl FnMut(u32) -> State) -> Option<u32> {
         let at = cluster_of(from);
         let end = (from - from % CLUSTER + CLUSTER).min(self.end);
-        let found = (from.max(HEADER)..end).find(|place| match state(place - HEADER) {
-            State::Free => true,
-            State::Spare => {
-                self.clusters[at].0 -= 1;
-                true
-            }
-            State::Taken => false,
-        });
-        if let Some(place) = found {
-            self.clusters[at].0 += 1;
+        let mut places = (from.max(HEADER)..end).map(|place| (place, state(place - HEADER)));
+        let found = places.find(|(_, state)| *state != State::Taken);
+        if let Some((place, state)) = found {
+            self.clusters[at].0 += u32::from(state == State::Free);
             self.next = Some(place + 1).filter(|next| *next < end && self.clusters[at].0 < CLUSTER);
         }
-        found.map(|place| place - HEADER)
+        found.map(|(place, _)| place - HEADER)
     }
 
     /// A slot is free again.

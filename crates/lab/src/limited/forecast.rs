@@ -36,7 +36,7 @@ const KILLED: &str = "killed in a part of the runs, though it has swap: this ker
 const ALGORITHM: &str = "lzo-rle";
 /// Slots that one read from a disk brings: vm.page-cluster is 3.
 const CLUSTER: u32 = 8;
-/// How likely nothing was read from swap since the start of a machine of which nobody knows it.
+/// The chance that nothing was read from swap since boot, where no record says it.
 const FRESH: f64 = 0.5;
 /// A fill of fewer touches says nothing about a processor.
 const FILLED: usize = 256;
@@ -72,7 +72,7 @@ struct Basis<'a> {
     disk: Option<Pace>,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
     first_look: [u64; 2],
-    /// How likely nothing was read from swap since the machine was started.
+    /// The chance that nothing was read from swap since boot.
     fresh: f64,
 }
 
