@@ -1,6 +1,6 @@
 //! Faults in private anonymous memory.
 //!
-//! Stands for `do_anonymous_page` and `do_swap_page` (mm/memory.c); read in 6.18. Left out: large folios, pages of several processes.
+//! Stands for `do_anonymous_page`, `do_swap_page` and `should_try_to_free_swap` (mm/memory.c); read in 6.12, 6.18 and 7.3. Left out: large folios, pages of several processes.
 
 use crate::charge::{Effort, charge};
 use crate::fault::map;
@@ -13,6 +13,7 @@ use crate::swap_in;
 pub fn fault(memory: &mut Memory, id: u32, is_store: bool) {
     memory.clock += memory.steps.minor;
     if memory.pages.is(id, bit::RESIDENT) {
+        memory.settle();
         memory.counts.minor += 1;
         swap_in::found(memory, id);
     } else if memory.pages.slot(id) == NONE {
@@ -36,9 +37,21 @@ pub fn fault(memory: &mut Memory, id: u32, is_store: bool) {
             return;
         }
     }
+    let drains = memory.setting.kernel.drains_clusters;
+    if is_store && drains && !memory.pages.is(id, bit::LISTED) {
+        memory.drain();
+    }
     map(memory, id);
-    if memory.pages.is(id, bit::SWAP_CACHE) && (is_store || memory.area.is_half_full()) {
+    if !memory.pages.is(id, bit::SWAP_CACHE) {
+        return;
+    }
+    // A page on its way to the disk keeps its slot, and one that a batch holds, since it may have other users.
+    let is_alone = !drains || !memory.pages.is(id, bit::HELD);
+    let is_free = is_store && is_alone || memory.area.is_half_full();
+    if is_free && !memory.pages.is(id, bit::WRITEBACK) {
         memory.free_slot(id);
+        memory.pages.set(id, bit::DIRTY);
+    } else if is_store {
         memory.pages.set(id, bit::DIRTY);
     }
 }

@@ -113,7 +113,7 @@ pub struct Kernel {
     pub batch: usize,
     /// A reclaim that frees nothing walks over all groups once more.
     pub second_walk: bool,
-    /// A cluster that was read from a disk goes to its lists at once.
+    /// A cluster that was read from a disk goes to its lists at once, and so does a page that is stored to; one that a batch holds keeps its slot then.
     pub drains_clusters: bool,
     /// Read-ahead as before 6.11 (`ondemand_readahead`): a window that would be passed at once is read with the next; a read behind the last window
     /// begins the next; where no page behind one that asks for more is missing, the last of them counts as missing; and each batch of pages that a

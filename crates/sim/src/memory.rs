@@ -60,8 +60,10 @@ pub struct Memory {
     pub area: Area,
     /// Writes to it that are kept back.
     pub plug: Plug,
-    /// Pages whose write is done, in the batch of the processor that answers for the disk; `None` where that is the load's own.
-    pub rotating: Option<Vec<u32>>,
+    /// Pages whose write is done, in the batch of the processor that answers for the disk.
+    pub rotating: Vec<u32>,
+    /// That processor is another than the load's.
+    pub elsewhere: bool,
     /// What swap-ins were worth.
     pub clusters: Clusters,
     /// Where a file's pages begin in the page tables' blocks of 16.
@@ -100,7 +102,8 @@ impl Memory {
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
             plug: Plug::default(),
-            rotating: chance.elsewhere.then(Vec::new),
+            rotating: Vec::new(),
+            elsewhere: chance.elsewhere,
             clusters: Clusters::behind(chance.cluster),
             around: chance.around,
             no_fs: false,
@@ -161,6 +164,9 @@ impl Memory {
     /// `lru_add_drain`: before reclaim looks at a list, all pages are on theirs.
     pub fn drain(&mut self) {
         self.list_added();
+        if !self.elsewhere {
+            self.rotate_all();
+        }
         self.list_activated();
     }
 
@@ -233,7 +239,7 @@ impl Memory {
         debug_assert!(self.plug.is_open());
         self.counts.written += 1;
         self.clock += self.steps.swap_write[0];
-        self.pages.set(id, bit::WRITEBACK);
+        self.pages.set(id, bit::WRITEBACK | bit::READ_AHEAD);
         self.keep_back(id, true);
     }
 
@@ -297,22 +303,25 @@ impl Memory {
     pub fn settle(&mut self) {
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);
-            if !self.pages.is(id, bit::LISTED) || self.pages.is(id, bit::DIRTY) {
+            let goes = self.pages.clear(id, bit::READ_AHEAD);
+            // A page table that was stored through does not say so to the page itself.
+            let is_dirty = self.pages.is(id, bit::DIRTY) && !self.pages.is(id, bit::MAPPED);
+            if !goes || !self.pages.is(id, bit::LISTED) || is_dirty {
                 continue;
             }
-            let Some(waiting) = &mut self.rotating else {
-                self.rotate(id);
-                continue;
-            };
-            waiting.push(id);
+            self.rotating.push(id);
             self.pages.set(id, bit::HELD);
-            if waiting.len() >= self.setting.kernel.batch {
-                for id in std::mem::take(waiting) {
-                    self.pages.clear(id, bit::HELD);
-                    if self.pages.is(id, bit::LISTED) {
-                        self.rotate(id);
-                    }
-                }
+            if self.rotating.len() >= self.setting.kernel.batch {
+                self.rotate_all();
+            }
+        }
+    }
+
+    fn rotate_all(&mut self) {
+        for id in std::mem::take(&mut self.rotating) {
+            self.pages.clear(id, bit::HELD);
+            if self.pages.is(id, bit::LISTED) {
+                self.rotate(id);
             }
         }
     }
@@ -346,7 +355,7 @@ impl Memory {
             return Err("a page is mapped and not in RAM".to_owned());
         }
         let held = self.pages.flags.iter().filter(|flags| **flags & (bit::HELD | bit::FILE) == bit::HELD).count();
-        let rotating = self.rotating.as_ref().map_or(0, Vec::len);
+        let rotating = self.rotating.len();
         if held != rotating {
             return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
         }

@@ -29,7 +29,7 @@ pub mod bit {
     pub const WORKINGSET: u32 = 1 << 5;
     /// It has a slot in swap beside its RAM.
     pub const SWAP_CACHE: u32 = 1 << 6;
-    /// `PG_readahead`.
+    /// `PG_readahead`; of a page on its way to the disk `PG_reclaim`, which is the same bit: it goes once it is there, unless it is touched before.
     pub const READ_AHEAD: u32 = 1 << 7;
     /// `PG_writeback`.
     pub const WRITEBACK: u32 = 1 << 8;

@@ -16,6 +16,7 @@ use crate::swap_in;
 pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
     memory.clock += memory.steps.minor;
     if memory.pages.is(id, bit::RESIDENT) {
+        memory.settle();
         memory.counts.minor += 1;
         if memory.pages.is(id, bit::SWAP_CACHE) {
             swap_in::found(memory, id);

@@ -13,6 +13,7 @@ const AT_ONCE: usize = 32;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
+    memory.settle();
     memory.drain();
     for _ in 0..n {
         let Some(id) = memory.oldest(kind, 1) else { break };
@@ -25,8 +26,8 @@ pub fn active(memory: &mut Memory, kind: usize, n: u64) {
 
 /// Looks at up to `n` pages of the inactive list of a kind; how many were freed.
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
-    memory.drain();
     memory.settle();
+    memory.drain();
     let (mut taken, mut scanned) = ([0; AT_ONCE], 0);
     for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {
         let Some(id) = memory.oldest(kind, 0) else { break };
@@ -56,7 +57,7 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
 
 /// A page that stays in RAM needs no slot, if slots are scarce.
 pub fn give_slot_back(memory: &mut Memory, id: u32) {
-    if memory.pages.is(id, bit::SWAP_CACHE) && memory.area.is_half_full() {
+    if memory.pages.is(id, bit::SWAP_CACHE) && !memory.pages.is(id, bit::WRITEBACK) && memory.area.is_half_full() {
         memory.free_slot(id);
         memory.pages.set(id, bit::DIRTY);
     }
@@ -97,7 +98,9 @@ pub fn one(
         return End::Kept;
     }
     if flags & bit::WRITEBACK != 0 {
-        if memory.setting.kernel.group == Group::V2 {
+        let goes = flags & bit::READ_AHEAD != 0;
+        memory.pages.set(id, bit::READ_AHEAD);
+        if memory.setting.kernel.group == Group::V2 || !goes {
             return End::Activated;
         }
         // A group of version 1 waits for it, since it has no other brake.

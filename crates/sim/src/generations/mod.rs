@@ -61,7 +61,7 @@ impl Generations {
         let kind = usize::from(flags & bit::FILE != 0);
         let has = |bits: u32| flags & bits != 0;
         // Anonymous and not in the swap cache, or on its way to the disk: it cannot go at once.
-        let cannot = (kind == ANON && !has(bit::SWAP_CACHE)) || has(bit::WRITEBACK);
+        let cannot = (kind == ANON && !has(bit::SWAP_CACHE)) || will_go(flags);
         let (oldest, youngest) = (self.min[kind], self.max);
         if mglru.is_early() {
             return match () {
@@ -80,6 +80,13 @@ impl Generations {
         };
         (youngest + 1 - back).max(oldest)
     }
+}
+
+/// It goes once it was written (`PG_reclaim`, and `PG_dirty` or `PG_writeback`).
+#[must_use]
+pub const fn will_go(flags: u32) -> bool {
+    let is_dirty = flags & (bit::DIRTY | bit::MAPPED) == bit::DIRTY;
+    flags & bit::READ_AHEAD != 0 && (flags & bit::WRITEBACK != 0 || is_dirty)
 }
 
 /// The list of a generation.

@@ -3,7 +3,7 @@
 //! Stands for `lru_gen_add_folio`, `lru_gen_del_folio` and `lru_gen_update_size` (include/linux/mm_inline.h); read in 6.12 and 6.18. Left out: zones.
 
 use super::Memory;
-use crate::generations::{LEAST, MOST, place, said};
+use crate::generations::{LEAST, MOST, place, refs, said};
 use crate::kernel::Mglru;
 use crate::page::bit;
 use crate::setting::{ANON, FILE};
@@ -13,7 +13,9 @@ pub fn list(memory: &mut Memory, id: u32, mglru: Mglru, written: bool) {
     let flags = memory.pages.flags[id as usize];
     let generation = memory.generations.home(mglru, flags, written);
     let (kind, at) = (memory.pages.kind(id), place(generation));
-    memory.pages.clear(id, bit::ACTIVE);
+    // Whether a page in use was read before counts no more, in the second form only.
+    let reads = if mglru == Mglru::Mended && flags & bit::ACTIVE != 0 { refs::FLAGS } else { 0 };
+    memory.pages.clear(id, bit::ACTIVE | reads);
     say(memory, id, at);
     memory.generations.sizes[kind][at] += 1;
     put(memory, id, at, written);

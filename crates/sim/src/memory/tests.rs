@@ -3,11 +3,12 @@
 use ramline_trace::generate::Memory as Kind;
 
 use super::{ANON, Memory, Setting, Sums, SwapTo};
+use crate::anonymous;
 use crate::chance::Chance;
 use crate::cost::Costs;
 use crate::kernel::{Kernel, PRESETS};
 use crate::load::Extent;
-use crate::page::{Pages, bit};
+use crate::page::{NONE, Pages, bit};
 
 /// With so many pages of anonymous memory and as many of a file, none in RAM.
 pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
@@ -62,7 +63,27 @@ fn what_is_written_is_looked_at_next_and_last_of_all_what_was_written_last() {
     let mut memory = written(40, false);
     assert_eq!(next(&memory), Some(0));
     settle(&mut memory);
+    // One batch is full, the rest waits for a drain.
+    assert_eq!(next(&memory), Some(30));
+    memory.drain();
     assert_eq!(next(&memory), Some(39));
+}
+
+#[test]
+fn what_is_touched_on_its_way_to_the_disk_stays_where_it_is_and_keeps_its_slot() {
+    let mut memory = written(40, false);
+    let hits = memory.clusters.hits;
+    anonymous::fault(&mut memory, 3, true);
+    assert_eq!(
+        memory.clusters.hits,
+        hits + 1,
+        "the kernel takes it for a page that was read ahead: it is the same bit"
+    );
+    assert!(memory.pages.is(3, bit::SWAP_CACHE | bit::DIRTY | bit::MAPPED) && memory.pages.slot(3) != NONE);
+    settle(&mut memory);
+    memory.drain();
+    let order: Vec<u32> = std::iter::from_fn(|| memory.oldest(ANON, 0)).collect();
+    assert_eq!((order[0], order[39]), (39, 3));
 }
 
 #[test]

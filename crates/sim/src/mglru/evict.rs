@@ -5,7 +5,7 @@
 
 use super::sort::{self, Taken};
 use super::{aging, walk};
-use crate::generations::{LEAST, control, refs};
+use crate::generations::{LEAST, control, refs, will_go};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
 use crate::page::bit;
@@ -82,6 +82,11 @@ fn free(memory: &mut Memory, mglru: Mglru, kind: usize, mut pages: Vec<u32>) -> 
     for is_second in [false, true] {
         let mut kept = Vec::new();
         for id in std::mem::take(&mut pages) {
+            if mglru.is_early() && memory.pages.is(id, bit::MAPPED | bit::REFERENCED) {
+                // Its neighbour was looked at before.
+                kept.push(id);
+                continue;
+            }
             match shrink::one(memory, kind, id, &mut written, |memory, id| references(memory, mglru, id)) {
                 End::Freed => freed += 1,
                 End::Kept => kept.push(id),
@@ -109,7 +114,7 @@ fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, is_secon
     let flags = memory.pages.flags[id as usize];
     let has = |bits: u32| flags & bits != 0;
     if mglru.is_early() {
-        if has(bit::WRITEBACK) {
+        if will_go(flags) {
             memory.pages.set(id, if has(bit::WORKINGSET) { bit::REFERENCED } else { 0 });
             return true;
         }
@@ -132,10 +137,6 @@ fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, is_secon
 
 /// Whether page tables say that a page in the hands of reclaim is in use, and what follows; `None`: it goes.
 pub fn references(memory: &mut Memory, mglru: Mglru, id: u32) -> Option<End> {
-    if mglru.is_early() && memory.pages.is(id, bit::MAPPED | bit::REFERENCED) {
-        // Its neighbour was looked at before.
-        return Some(End::Kept);
-    }
     let young = memory.pages.clear(id, bit::YOUNG) && memory.pages.is(id, bit::MAPPED);
     if mglru.is_early() {
         memory.pages.clear(id, bit::REFERENCED);

@@ -1,8 +1,8 @@
 //! How much is looked at in one pass, and when a generation is made for it.
 //!
-//! Stands for `lru_gen_shrink_lruvec`, `try_to_shrink_lruvec`, `get_nr_to_scan` and `get_swappiness` (mm/vmscan.c) for a group at its limit; read in
-//! 6.1, 6.12 and 7.3, and for 6.18 in a release of 2025: that a pass ends when enough is free is taken from 6.12. Left out: protection (memory.low),
-//! groups that are gone, the whole machine.
+//! Stands for `lru_gen_shrink_lruvec`, `try_to_shrink_lruvec`, `should_abort_scan`, `get_nr_to_scan` and `get_swappiness` (mm/vmscan.c) for a group at its
+//! limit; read in 6.1, 6.12 and 7.3. That 6.18 looks on when enough is free is taken from 6.12. Left out: protection (memory.low), groups that are gone,
+//! the whole machine.
 
 use super::aging::{self, Need};
 use super::evict::{self, Done};
@@ -15,6 +15,7 @@ const FEW_SLOTS: u32 = 64;
 
 /// One pass, in a reclaim that has freed so many pages; how many more.
 pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u64 {
+    memory.settle();
     memory.drain();
     memory.generations.walk.is_open = false;
     let swappiness = if memory.area.room() < FEW_SLOTS { 0 } else { memory.setting.swappiness };
@@ -43,10 +44,10 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
         let done = evict::evict(memory, mglru, swappiness, sort::MOST);
         all.freed += done.freed;
         all.scanned += done.scanned;
-        let is_enough = before + all.freed >= BATCH;
-        // The first form goes on with files whatever is free.
-        let stops = mglru != Mglru::First || memory.counts.scanned[ANON] > anonymous;
-        if done.scanned == 0 || all.scanned >= most || (is_enough && stops) || ages > 1 {
+        // Only the first form ends when enough is free, if it swapped; later ones look at all, to be fair to other groups.
+        let is_enough = mglru == Mglru::First && before + all.freed >= BATCH;
+        let swapped = memory.counts.scanned[ANON] > anonymous;
+        if done.scanned == 0 || all.scanned >= most || (is_enough && swapped) || ages > 1 {
             return all.freed;
         }
     }

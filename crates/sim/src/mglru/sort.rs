@@ -68,6 +68,7 @@ fn sort(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, last_tier: usiz
     let waits = mglru == Mglru::First && flags & (bit::LOCKED | bit::WRITEBACK) != 0;
     if waits {
         advance(memory, mglru, id, next);
+        memory.pages.set(id, bit::READ_AHEAD);
         move_to(memory, id, next, false);
     }
     waits
@@ -82,6 +83,9 @@ pub fn advance(memory: &mut Memory, mglru: Mglru, id: u32, next: usize) {
 /// A page is off the lists.
 fn isolate(memory: &mut Memory, mglru: Mglru, id: u32) {
     let was_read = memory.pages.is(id, bit::REFERENCED);
+    if mglru == Mglru::First {
+        memory.pages.clear(id, bit::READ_AHEAD);
+    }
     if mglru.is_early() {
         memory.pages.clear(id, if was_read { bit::REFERENCED } else { refs::ALL });
     } else if !was_read {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Memory as Kind;
 
-use super::{aging, evict, sort};
+use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
 use crate::generations::tables::{TABLE, Tables};
 use crate::generations::{Generations, LEAST, MOST, place, refs};
@@ -21,8 +21,12 @@ const PAGES: u32 = 40;
 
 /// Half of the pages are files', and none is mapped.
 fn memory(mglru: Mglru) -> Memory {
+    group(PAGES, kernel(mglru), Chance::default())
+}
+
+fn kernel(mglru: Mglru) -> Kernel {
     let kernel = PRESETS.into_iter().find(|kernel| kernel.generations == mglru).unwrap();
-    group(PAGES, Kernel { lists: Lists::Generations, ..kernel }, Chance::default())
+    Kernel { lists: Lists::Generations, ..kernel }
 }
 
 /// The same, by search: the generation of each page, and the list of each generation, newest first.
@@ -177,7 +181,8 @@ fn a_page_goes_where_its_bits_say() {
     let first = |flags, written| generations.home(Mglru::First, flags, written);
     assert_eq!(first(bit::ACTIVE, false), 9);
     // Anonymous memory that was not faulted in, and what is written.
-    assert_eq!([first(0, false), first(bit::WRITEBACK | bit::SWAP_CACHE, false)], [8, 8]);
+    let written = bit::WRITEBACK | bit::SWAP_CACHE;
+    assert_eq!([first(0, false), first(written | bit::READ_AHEAD, false), first(written, false)], [8, 8, 7]);
     assert_eq!([first(bit::FILE, false), first(bit::FILE, true)], [7, 6]);
     let later = |flags, written| generations.home(Mglru::Reworked, flags, written);
     assert_eq!([later(bit::ACTIVE, false), later(bit::ACTIVE | bit::WORKINGSET, false)], [8, 9]);
@@ -257,6 +262,31 @@ fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
     touch(&mut memory, 10..11);
     aging::age(&mut memory, Mglru::Mended, 60);
     assert_eq!(young(&memory), [10], "the first table is not worth it, the second is");
+}
+
+#[test]
+fn a_pass_from_6_3_to_7_1_looks_on_when_enough_is_free() {
+    for (mglru, freed) in [(Mglru::First, 64), (Mglru::Mended, 192), (Mglru::Reworked, 192), (Mglru::Rewritten, 64)] {
+        let mut memory = group(256, kernel(mglru), Chance::default());
+        for id in 0..256 {
+            memory.pages.set(id, bit::RESIDENT | bit::SWAP_CACHE);
+            assert!(memory.take_slot(id));
+            list(&mut memory, id, mglru, true);
+        }
+        memory.charged += 256;
+        assert_eq!(shrink::pass(&mut memory, mglru, 0, 0), freed, "{mglru:?}");
+        assert_eq!(memory.check(), Ok(()));
+    }
+}
+
+#[test]
+fn a_page_in_use_forgets_its_reads_in_6_12_alone() {
+    for (mglru, kept) in [(Mglru::First, refs::FLAGS), (Mglru::Mended, 0), (Mglru::Reworked, refs::FLAGS)] {
+        let mut memory = memory(mglru);
+        memory.pages.set(0, bit::ACTIVE | refs::ALL);
+        list(&mut memory, 0, mglru, false);
+        assert_eq!(memory.pages.flags[0] & refs::ALL, kept | bit::WORKINGSET, "{mglru:?}");
+    }
 }
 
 #[test]
