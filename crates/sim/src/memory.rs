@@ -230,6 +230,7 @@ impl Memory {
     /// Waits for what a disk is done with at that time.
     pub fn wait_until(&mut self, done: u64) {
         self.hand_over();
+        self.generations.walk.has_waited |= done > self.clock;
         self.counts.waited += done.saturating_sub(self.clock);
         self.clock = self.clock.max(done);
     }

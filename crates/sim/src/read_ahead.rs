@@ -85,7 +85,9 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
 fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) {
     let first = start.min(extent.end());
     let last = (first + size).min(extent.end());
-    let mark = (first + size).saturating_sub(ahead);
+    // Of a window that the end of the file cuts.
+    let end = if memory.setting.kernel.cuts_windows { last } else { first + size };
+    let mark = end.saturating_sub(ahead);
     let mut n = 0;
     for id in first..last {
         if memory.pages.is(id, bit::RESIDENT) {
@@ -148,6 +150,17 @@ mod tests {
         // The last page that 6.1 looks at is 32 behind, and it reads 32 pages from there on.
         assert_eq!(missing(0, 60), (124..200).collect::<Vec<u32>>());
         assert_eq!(missing(1, 60), (100..200).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_window_that_the_file_cuts_asks_for_more_from_its_end_until_folios_have_several_pages() {
+        let asks = |kernel: usize| {
+            let mut memory = group(200, PRESETS[kernel], Chance::default());
+            memory.regions[1].mapped = true;
+            window(&mut memory, 1, 380, 32, 8);
+            (200..400).filter(|id| memory.pages.is(*id, bit::READ_AHEAD)).collect::<Vec<u32>>()
+        };
+        assert_eq!([asks(1), asks(2)], [vec![392], vec![]]);
     }
 
     #[test]

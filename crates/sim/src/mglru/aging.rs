@@ -1,7 +1,7 @@
 //! A new youngest generation, and the end of the oldest.
 //!
 //! Stands for `try_to_inc_max_seq`, `inc_max_seq`, `inc_min_seq`, `try_to_inc_min_seq` and `should_run_aging` (mm/vmscan.c); read in 6.12, 6.18 and
-//! 7.2. Left out: several processes, and those that have not run since the last time.
+//! 7.2. Left out: several processes.
 
 use super::{sort, walk};
 use crate::generations::{Generations, LEAST, MOST, place, refs, said};

@@ -220,6 +220,8 @@ fn mapped(mglru: Mglru) -> Memory {
 
 fn touch(memory: &mut Memory, ids: std::ops::Range<u32>) {
     ids.for_each(|id| memory.pages.set(id, bit::YOUNG));
+    // Others had their turn since.
+    memory.clock += 1 << 30;
 }
 
 fn young(memory: &Memory) -> Vec<u32> {
@@ -243,10 +245,25 @@ fn a_walk_reads_the_tables_of_which_an_eighth_was_in_use() {
 }
 
 #[test]
+fn tables_of_a_program_that_had_no_turn_are_not_read() {
+    let mut memory = mapped(Mglru::Mended);
+    aging::age(&mut memory, Mglru::Mended, 60);
+    memory.pages.set(3, bit::YOUNG);
+    aging::age(&mut memory, Mglru::Mended, 60);
+    assert_eq!(young(&memory), [3]);
+    // That walk made no filter, so that the next reads all.
+    memory.wait_until(memory.clock + 1);
+    aging::age(&mut memory, Mglru::Mended, 60);
+    assert_eq!(young(&memory), [0; 0]);
+}
+
+#[test]
 fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
     let mut memory = mapped(Mglru::Mended);
-    (0..2).for_each(|_| aging::age(&mut memory, Mglru::Mended, 60));
-    touch(&mut memory, 900..908);
+    for _ in 0..2 {
+        aging::age(&mut memory, Mglru::Mended, 60);
+        touch(&mut memory, 900..908);
+    }
     // 32 on each side are looked at, and eight of 64 are enough.
     touch(&mut memory, 867..868);
     memory.generations.walk.is_open = false;

@@ -4,7 +4,8 @@
 //! positives of the filters (two bits of 32,768 for each table), the accessed bits of tables, which are taken to be set if that of a page is, tables
 //! that several regions share: here each region begins a table of its own.
 //!
-//! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use.
+//! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use. A program that was given no processor since the last
+//! walk is not walked at all, and its filter is not made anew.
 
 use super::aging;
 use crate::generations::tables::TABLE;
@@ -32,8 +33,9 @@ pub fn tables(memory: &mut Memory, mglru: Mglru, swappiness: u64) {
     let generation = memory.generations.max as usize;
     let (now, next) = (generation % 2, (generation + 1) % 2);
     memory.generations.walk.is_open = true;
-    let all = !std::mem::replace(&mut memory.generations.walk.has_begun, true);
-    memory.generations.walk.worth[next].fill(false);
+    let Some(all) = memory.generations.walk.begin(memory.clock) else { return };
+    memory.generations.walk.make(next);
+    let all = all || !memory.generations.walk.is_made[now];
     let mut table = 0;
     for number in 0..memory.regions.len() {
         let region = memory.regions[number];
@@ -116,8 +118,8 @@ pub fn look_around(memory: &mut Memory, mglru: Mglru, id: u32) {
     let moves = memory.generations.walk.is_open;
     young += read(memory, mglru, first..last, moves);
     memory.clock += memory.steps.scan;
-    if young * OF >= last - first {
-        let generation = memory.generations.max as usize;
+    let generation = memory.generations.max as usize;
+    if young * OF >= last - first && memory.generations.walk.is_made[generation % 2] {
         let before = memory.regions[..memory.pages.region(id)].iter();
         let table = before.map(|one| one.pages.div_ceil(TABLE)).sum::<u32>() + (id - region.first) / TABLE;
         memory.generations.walk.worth[generation % 2][table as usize] = true;
