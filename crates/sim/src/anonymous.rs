@@ -38,7 +38,7 @@ pub fn fault(memory: &mut Memory, id: u32, is_store: bool) {
         }
     }
     let drains = memory.setting.kernel.drains_clusters;
-    if is_store && drains && !memory.pages.is(id, bit::LISTED) {
+    if is_store && drains && memory.pages.is(id, bit::SWAP_CACHE) && !memory.pages.is(id, bit::LISTED) {
         memory.drain();
     }
     map(memory, id);

@@ -300,7 +300,7 @@ impl Memory {
         }
     }
 
-    /// Writes that are done by now: the page can go at the next look, or once a batch of them is full (`folio_rotate_reclaimable`).
+    /// Writes that are done by now: their pages wait in a batch until it is full or drained (`folio_rotate_reclaimable`).
     pub fn settle(&mut self) {
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);

@@ -4,6 +4,7 @@
 //! read in 6.1. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
+use crate::kernel::Cut;
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::{NONE, bit};
@@ -85,9 +86,11 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
 fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) {
     let first = start.min(extent.end());
     let last = (first + size).min(extent.end());
-    // Of a window that the end of the file cuts.
-    let end = if memory.setting.kernel.cuts_windows { last } else { first + size };
-    let mark = end.saturating_sub(ahead);
+    let mark = match memory.setting.kernel.cut {
+        Cut::Never if first + size >= extent.end() => NONE,
+        Cut::OfTheFile => last.saturating_sub(ahead),
+        Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
+    };
     let mut n = 0;
     for id in first..last {
         if memory.pages.is(id, bit::RESIDENT) {
@@ -153,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_the_file_cuts_asks_for_more_from_its_end_until_folios_have_several_pages() {
-        let asks = |kernel: usize| {
+    fn which_page_asks_for_more_in_a_window_that_the_file_cuts() {
+        let asks = |kernel: usize, start: u32| {
             let mut memory = group(200, PRESETS[kernel], Chance::default());
-            memory.regions[1].mapped = true;
-            window(&mut memory, 1, 380, 32, 8);
+            window(&mut memory, 1, start, 32, 8);
             (200..400).filter(|id| memory.pages.is(*id, bit::READ_AHEAD)).collect::<Vec<u32>>()
         };
-        assert_eq!([asks(1), asks(2)], [vec![392], vec![]]);
+        assert_eq!([1, 2, 3].map(|kernel| asks(kernel, 380)), [vec![392], vec![], vec![]]);
+        assert_eq!([1, 2, 3].map(|kernel| asks(kernel, 368)), [vec![392], vec![392], vec![]]);
     }
 
     #[test]

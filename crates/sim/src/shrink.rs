@@ -135,7 +135,7 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
     }
     memory.pages.clear(id, bit::MAPPED);
     if memory.pages.is(id, bit::HELD) {
-        // It was written before, and the batch of another processor holds it.
+        // It was written before, and a batch holds it.
         return Some(End::Kept);
     }
     if memory.pages.clear(id, bit::DIRTY) {

@@ -8,7 +8,8 @@ use crate::load::Extent;
 /// Entries of a table.
 pub const TABLE: u32 = 512;
 
-/// Other programs have had their turn after so many nanoseconds: the lab looks at a pool every millisecond.
+/// The program is switched to after so many nanoseconds at least: assumed, by the lab that looks at a pool each millisecond on the same processor. Only
+/// two agings within it differ by this.
 const TURN: u64 = 1_000_000;
 
 /// What is known of tables.
@@ -16,16 +17,12 @@ const TURN: u64 = 1_000_000;
 pub struct Tables {
     /// The filters: that of this generation, and that of the next. One that no walk has made yet lets all pass.
     pub worth: [Vec<bool>; 2],
-    /// Filters that a walk has made.
-    pub is_made: [bool; 2],
-    /// A first walk reads all.
-    pub has_begun: bool,
-    /// The program was given a processor since the last walk, having waited for a disk.
-    pub has_waited: bool,
-    /// When the last walk was.
-    pub walked: u64,
-    /// This pass has read tables: from then on it moves pages by itself.
+    /// This pass has aged: from then on it moves pages by itself.
     pub is_open: bool,
+    /// The program waited for a disk since the last walk, so that it was switched to.
+    pub has_waited: bool,
+    /// When the last walk was, if there was one.
+    walked: Option<u64>,
 }
 
 impl Tables {
@@ -35,24 +32,17 @@ impl Tables {
         Tables { worth: [vec![true; tables], vec![true; tables]], ..Tables::default() }
     }
 
-    /// Whether a walk at that time reads tables at all, and all of them: those of a program that has not had its turn anew were not used.
-    pub fn begin(&mut self, now: u64) -> Option<bool> {
-        let is_first = !std::mem::replace(&mut self.has_begun, true);
-        let has_run = std::mem::take(&mut self.has_waited) || now - self.walked >= TURN;
-        (is_first || has_run).then(|| {
-            self.walked = now;
-            is_first
-        })
-    }
-
-    /// The filter of a generation is empty.
-    pub fn make(&mut self, number: usize) {
-        self.worth[number].fill(false);
-        self.is_made[number] = true;
+    /// Whether a walk at that time reads tables: the kernel takes those of a program that was not switched to since the last walk to be unused.
+    pub fn begin(&mut self, now: u64) -> bool {
+        let was_switched_to = std::mem::take(&mut self.has_waited);
+        let goes = was_switched_to || self.walked.is_none_or(|at| now - at >= TURN);
+        if goes {
+            self.walked = Some(now);
+        }
+        goes
     }
 }
 
-/// Tables of these regions.
 #[must_use]
 pub fn tables_of(regions: &[Extent]) -> usize {
     regions.iter().map(|region| region.pages.div_ceil(TABLE) as usize).sum()

@@ -118,7 +118,7 @@ fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, is_secon
             memory.pages.set(id, if has(bit::WORKINGSET) { bit::REFERENCED } else { 0 });
             return true;
         }
-        let is_busy = has(bit::ACTIVE | bit::REFERENCED | bit::MAPPED | bit::LOCKED | bit::DIRTY);
+        let is_busy = has(bit::ACTIVE | bit::REFERENCED | bit::MAPPED | bit::LOCKED | bit::DIRTY | bit::WRITEBACK);
         if is_second || is_busy {
             memory.pages.clear(id, refs::ALL);
             memory.pages.set(id, bit::ACTIVE);

@@ -44,7 +44,7 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
         let done = evict::evict(memory, mglru, swappiness, sort::MOST);
         all.freed += done.freed;
         all.scanned += done.scanned;
-        // Only the first form ends when enough is free, if it swapped; later ones look at all, to be fair to other groups.
+        // The first form ends when enough is free, if it swapped; the two after it look at their whole share, to be fair to other groups.
         let is_enough = mglru == Mglru::First && before + all.freed >= BATCH;
         let swapped = memory.counts.scanned[ANON] > anonymous;
         if done.scanned == 0 || all.scanned >= most || (is_enough && swapped) || ages > 1 {

@@ -282,6 +282,24 @@ fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
 }
 
 #[test]
+fn in_6_1_few_neighbours_go_by_a_batch_and_keep_their_reads_and_15_go_at_once() {
+    for n in [14, 15] {
+        let mut memory = mapped(Mglru::First);
+        (0..2).for_each(|_| aging::age(&mut memory, Mglru::First, 60));
+        memory.generations.walk.is_open = false;
+        touch(&mut memory, 900..901 + n);
+        (901..901 + n).for_each(|id| memory.pages.set(id, bit::WORKINGSET));
+        unlist(&mut memory, 900);
+        assert_eq!(evict::references(&mut memory, Mglru::First, 900), Some(End::Kept));
+        let youngest = place(memory.generations.max);
+        assert_eq!(memory.generations.sizes[FILE][youngest], if n < 15 { 0 } else { 15 });
+        memory.drain();
+        assert_eq!(memory.generations.sizes[FILE][youngest], u64::from(n));
+        assert_eq!(memory.pages.is(901, bit::WORKINGSET), n < 15);
+    }
+}
+
+#[test]
 fn a_pass_from_6_3_to_7_1_looks_on_when_enough_is_free() {
     for (mglru, freed) in [(Mglru::First, 64), (Mglru::Mended, 192), (Mglru::Reworked, 192), (Mglru::Rewritten, 64)] {
         let mut memory = group(256, kernel(mglru), Chance::default());

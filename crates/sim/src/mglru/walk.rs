@@ -1,11 +1,11 @@
 //! What page tables say: of all pages when a generation begins, and of the neighbours of a page that reclaim finds in use.
 //!
-//! Stands for `walk_mm` with `walk_pte_range`, the Bloom filters, and `lru_gen_look_around` (mm/vmscan.c); read in 6.12 and 6.18. Left out: false
+//! Stands for `walk_mm` with `walk_pte_range`, the Bloom filters, and `lru_gen_look_around` (mm/vmscan.c); read in 6.1, 6.12 and 7.3. Left out: false
 //! positives of the filters (two bits of 32,768 for each table), the accessed bits of tables, which are taken to be set if that of a page is, tables
 //! that several regions share: here each region begins a table of its own.
 //!
-//! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use. A program that was given no processor since the last
-//! walk is not walked at all, and its filter is not made anew.
+//! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use. A program that was not
+//! switched to since the last walk is not walked at all, and the next filter is not made anew: it is that of two generations before, or lets all pass.
 
 use super::aging;
 use crate::generations::tables::TABLE;
@@ -33,16 +33,17 @@ pub fn tables(memory: &mut Memory, mglru: Mglru, swappiness: u64) {
     let generation = memory.generations.max as usize;
     let (now, next) = (generation % 2, (generation + 1) % 2);
     memory.generations.walk.is_open = true;
-    let Some(all) = memory.generations.walk.begin(memory.clock) else { return };
-    memory.generations.walk.make(next);
-    let all = all || !memory.generations.walk.is_made[now];
+    if !memory.generations.walk.begin(memory.clock) {
+        return;
+    }
+    memory.generations.walk.worth[next].fill(false);
     let mut table = 0;
     for number in 0..memory.regions.len() {
         let region = memory.regions[number];
         let mut first = region.first;
         while first < region.end() {
             let end = (first + TABLE).min(region.end());
-            if counts(region, swappiness) && (all || memory.generations.walk.worth[now][table]) {
+            if counts(region, swappiness) && memory.generations.walk.worth[now][table] {
                 let young = read(memory, mglru, first..end, true);
                 memory.clock += memory.steps.scan * COST;
                 memory.generations.walk.worth[next][table] |= young * OF >= end - first;
@@ -70,6 +71,29 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
         } else {
             send(memory, mglru, id);
         }
+    }
+    young
+}
+
+/// The same in the first form, in a pass that has not aged: few go by the batch of pages that become active and keep their reads, many at once.
+fn read_together(memory: &mut Memory, pages: std::ops::Range<u32>) -> u32 {
+    let (mut young, mut old) = (0, Vec::new());
+    let youngest = place(memory.generations.max);
+    for id in pages {
+        if !memory.pages.is(id, bit::MAPPED | bit::YOUNG) {
+            continue;
+        }
+        memory.pages.clear(id, bit::YOUNG);
+        young += 1;
+        match memory.pages.flags[id as usize] {
+            flags if flags & bit::LISTED == 0 => memory.pages.set(id, bit::REFERENCED),
+            flags if said(flags) != youngest => old.push(id),
+            _ => {}
+        }
+    }
+    let are_few = old.len() < memory.setting.kernel.batch;
+    for id in old {
+        if are_few { memory.activate(id) } else { aging::promote(memory, Mglru::First, id) }
     }
     young
 }
@@ -116,10 +140,14 @@ pub fn look_around(memory: &mut Memory, mglru: Mglru, id: u32) {
     // The page itself was seen by reclaim.
     let mut young = 1;
     let moves = memory.generations.walk.is_open;
-    young += read(memory, mglru, first..last, moves);
+    young += if mglru == Mglru::First && !moves {
+        read_together(memory, first..last)
+    } else {
+        read(memory, mglru, first..last, moves)
+    };
     memory.clock += memory.steps.scan;
-    let generation = memory.generations.max as usize;
-    if young * OF >= last - first && memory.generations.walk.is_made[generation % 2] {
+    if young * OF >= last - first {
+        let generation = memory.generations.max as usize;
         let before = memory.regions[..memory.pages.region(id)].iter();
         let table = before.map(|one| one.pages.div_ceil(TABLE)).sum::<u32>() + (id - region.first) / TABLE;
         memory.generations.walk.worth[generation % 2][table as usize] = true;
