@@ -16,6 +16,7 @@
 
 mod usage;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
@@ -26,6 +27,7 @@ use rustix::process::{
     pidfd_send_signal, set_parent_process_death_signal, setrlimit, setsid,
 };
 
+use crate::input;
 use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
@@ -80,6 +82,16 @@ pub fn machine(root: &Root) -> Option<String> {
 /// When /proc/self/exe cannot be read.
 pub fn own_exe() -> Result<PathBuf> {
     std::env::current_exe().tried("find", "/proc/self/exe")
+}
+
+/// Files that this program is mapped from: its own, and those of its libraries.
+///
+/// # Errors
+/// When /proc/self/maps cannot be read.
+pub fn own_files() -> Result<BTreeSet<PathBuf>> {
+    let text = input::read_text("read", Path::new("/proc/self/maps"), input::DOCUMENT)?;
+    let paths = text.lines().filter_map(|line| line.find('/').map(|at| PathBuf::from(&line[at..])));
+    Ok(paths.filter(|path| path.is_file()).collect())
 }
 
 /// Starts a program that outlives us and our terminal: in a session of its own, without input or output.
@@ -286,6 +298,13 @@ pub fn lock_present() -> Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn files_this_program_is_mapped_from_are_files_and_one_is_its_own() {
+        let files = own_files().unwrap();
+        assert!(files.contains(&own_exe().unwrap()), "{files:?}");
+        assert!(files.iter().all(|path| path.is_file()), "{files:?}");
+    }
 
     #[test]
     fn a_command_with_blanks_and_parentheses_does_not_shift_the_fields() {

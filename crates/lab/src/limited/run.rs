@@ -79,12 +79,14 @@ impl OneRun<'_> {
     }
 }
 
-/// Brings this program into the page cache: a page of it that the workload is the first to need would be charged to its group, and come and go with its
-/// files. Where a DAMON scheme had evicted them, 21 of 30 runs had 47 to 82 such pages, and up to twice as many file pages came back.
+/// Brings this program and its libraries into the page cache: a page of them that the workload is the first to need would be charged to its group, and
+/// come and go with its files. Where a DAMON scheme had evicted them, 21 of 30 runs had 47 to 82 such pages, and up to twice as many file pages came back.
 fn bring_program() -> Result<()> {
-    let path = process::own_exe()?;
-    let copied = File::open(&path).and_then(|mut program| std::io::copy(&mut program, &mut std::io::sink()));
-    copied.map(drop).map_err(|error| LabError::file("read", &path, error))
+    for path in process::own_files()? {
+        let copied = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut std::io::sink()));
+        copied.map_err(|error| LabError::file("read", &path, error))?;
+    }
+    Ok(())
 }
 
 /// What follows from the counters, and what qualifies the run.
