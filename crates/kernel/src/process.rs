@@ -300,10 +300,9 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
 
     #[test]
-    fn files_this_program_is_mapped_from_are_files_and_one_is_its_own() {
+    fn this_program_is_among_the_files_it_is_mapped_from() {
         let files = own_files().unwrap();
         assert!(files.contains(&own_exe().unwrap()), "{files:?}");
-        assert!(files.iter().all(|path| path.is_file()), "{files:?}");
     }
 
     #[test]

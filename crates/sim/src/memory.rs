@@ -318,6 +318,12 @@ impl Memory {
         }
     }
 
+    /// All pages whose writes are done, and all that are on their way to a list, are on theirs.
+    pub fn settle_all(&mut self) {
+        self.settle();
+        self.drain();
+    }
+
     fn rotate_all(&mut self) {
         for id in std::mem::take(&mut self.rotating) {
             self.pages.clear(id, bit::HELD);

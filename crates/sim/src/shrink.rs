@@ -13,8 +13,7 @@ const AT_ONCE: usize = 32;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
-    memory.settle();
-    memory.drain();
+    memory.settle_all();
     for _ in 0..n {
         let Some(id) = memory.oldest(kind, 1) else { break };
         memory.pages.clear(id, bit::YOUNG | bit::ACTIVE);
@@ -26,8 +25,7 @@ pub fn active(memory: &mut Memory, kind: usize, n: u64) {
 
 /// Looks at up to `n` pages of the inactive list of a kind; how many were freed.
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
-    memory.settle();
-    memory.drain();
+    memory.settle_all();
     let (mut taken, mut scanned) = ([0; AT_ONCE], 0);
     for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {
         let Some(id) = memory.oldest(kind, 0) else { break };

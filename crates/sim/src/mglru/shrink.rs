@@ -15,8 +15,7 @@ const FEW_SLOTS: u32 = 64;
 
 /// One pass, in a reclaim that has freed so many pages; how many more.
 pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u64 {
-    memory.settle();
-    memory.drain();
+    memory.settle_all();
     memory.generations.walk.is_open = false;
     let swappiness = if memory.area.room() < FEW_SLOTS { 0 } else { memory.setting.swappiness };
     if mglru == Mglru::Rewritten {
