@@ -174,10 +174,10 @@ impl Area {
         }
     }
 
-    /// Pages of memory that a zram takes.
+    /// Bytes of memory that a zram takes.
     #[must_use]
-    pub fn in_memory(&self) -> u64 {
-        self.pool.as_ref().map_or(0, |pool| pool.bytes() / 4096)
+    pub fn pool_bytes(&self) -> u64 {
+        self.pool.as_ref().map_or(0, Pool::bytes)
     }
 
     /// A page is on its way to the disk, where it is at that time.

@@ -8,6 +8,20 @@ use ramline_evidence::TierReport;
 const ASSUMED_SPREAD: f64 = 4.0;
 /// What was measured once on a quiet machine may be so many times less or more the next time: another program takes every second turn.
 pub const MEASURED_SPREAD: f64 = 2.0;
+/// What compression takes on a processor whose pace is known: of three libraries of lz4 the slowest takes so many times as long as the one in the middle.
+const CODEC_SPREAD: f64 = 1.5;
+
+/// So much longer it takes to fill a page with other contents than text: 3.7 to 4.1 µs with random bytes and 2.3 to 3.3 with zeros, 2.6 to 3.1 with text.
+const CONTENTS: [(&str, f64); 2] = [("random", 1.1e3), ("zeros", -0.5e3)];
+/// Compression and decompression of a page, of text and of random bytes, where `measure tiers` was run first: the first for what is not in it.
+const CODECS: [(&str, [f64; 2], [f64; 2]); 4] = [
+    ("lz4", [2.7e3, 0.8e3], [1e3, 0.4e3]),
+    ("lzo", [4.8e3, 2.3e3], [0.8e3, 0.4e3]),
+    ("lzo-rle", [4.9e3, 2.2e3], [0.9e3, 0.4e3]),
+    ("zstd", [10.4e3, 3.6e3], [4e3, 0.4e3]),
+];
+/// A page of one word over and over is only looked through, and made again.
+const ZEROS: [f64; 2] = [0.3e3, 0.3e3];
 
 /// So many times less or more costs may be: all of a kind together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +70,11 @@ pub struct Costs {
     pub copy: f64,
     /// A page that goes through the hands of reclaim.
     pub scan: f64,
-    /// A read of a file: what it takes at all, and each page of it.
+    /// What a processor has to do with a read of a file, beside the wait for it: with the request, and with each page of it.
+    pub fetch: [f64; 2],
+    /// So much longer than its disk does each read of a file take: through a loop device, as in the lab.
+    pub layer: f64,
+    /// A read of a file: what its disk takes at all, and each page of it.
     pub read: [f64; 2],
     /// A read from a swap area on disk: what it takes at all, and each page of it.
     pub swap_read: [f64; 2],
@@ -104,6 +122,8 @@ pub struct Steps {
     /// See [`Costs`].
     pub scan: u64,
     /// See [`Costs`].
+    pub fetch: [u64; 2],
+    /// See [`Costs`].
     pub swap_write: [u64; 2],
     /// See [`Costs`].
     pub compress: u64,
@@ -124,6 +144,7 @@ impl Steps {
             call: whole(costs.call),
             copy: whole(costs.copy),
             scan: whole(costs.scan),
+            fetch: costs.fetch.map(whole),
             swap_write: costs.swap_write.map(whole),
             compress: whole(costs.compress),
             decompress: whole(costs.decompress),
@@ -133,23 +154,26 @@ impl Steps {
 
 impl Default for Costs {
     /// As a virtual machine of 2026 with a disk of its host has them; what `measure tiers` found here is better. To look
-    /// at 28,600 pages in vain took 8 to 9 ms there (traced); filling 28,672 took 85 to 154 ms, whatever the contents; of 16 µs of a fault in zram a
-    /// quarter was compression (perf); a page of zeros that came back and made another leave took 9 µs (traced).
+    /// at 28,600 pages in vain took 8 to 9 ms there (traced); filling 28,672 took 85 to 154 ms; of 16 µs of a fault in zram a
+    /// quarter was compression (perf); a page of zeros that came back and made another leave took 9 µs (traced). System time of loads without swap, less what
+    /// else they did: 23,145 requests for 487,000 pages took 1.3 s, 39,100 for 93,500 took 0.64 s.
     fn default() -> Costs {
         Costs {
             hit: 60.0,
             minor: 700.0,
-            swap_in: [5e3, 2e3],
-            swap_out: 3e3,
-            fill: 3e3,
-            call: 900.0,
-            copy: 400.0,
+            swap_in: [4e3, 2e3],
+            swap_out: 1.8e3,
+            fill: 2.3e3,
+            call: 1100.0,
+            copy: 800.0,
             scan: 300.0,
+            fetch: [11e3, 2e3],
+            layer: 0.0,
             read: [80e3, 4e3],
             swap_read: [80e3, 4e3],
             swap_write: [6e3, 100e3],
-            compress: 4e3,
-            decompress: 2e3,
+            compress: CODECS[0].1[0],
+            decompress: CODECS[0].1[1],
             spread: Spread::of_all(ASSUMED_SPREAD),
         }
     }
@@ -164,16 +188,41 @@ impl Costs {
         Costs { spread, ..self.each(pace.times, 1.0, 1.0) }
     }
 
-    /// Compression so many times slower.
-    #[must_use]
-    pub fn with_codec(self, pace: Pace) -> Costs {
-        Costs { spread: Spread { codec: pace.spread, ..self.spread }, ..self.each(1.0, 1.0, pace.times) }
-    }
-
-    /// A processor so many times slower. Compression is its work as well, but not what its pace was found by.
+    /// A processor so many times slower. Compression is its work as well, but not what its pace was found by, and no more uncertain than `CODEC_SPREAD` then.
     #[must_use]
     pub fn with_processor(self, pace: Pace) -> Costs {
-        Costs { spread: Spread { processor: pace.spread, ..self.spread }, ..self.each(1.0, pace.times, pace.times) }
+        let codec = self.spread.codec.min(CODEC_SPREAD);
+        let spread = Spread { processor: pace.spread, codec, ..self.spread };
+        Costs { spread, ..self.each(1.0, pace.times, pace.times) }
+    }
+
+    /// By a program that takes so long from one touch to the next.
+    #[must_use]
+    pub fn with_between(self, between: f64) -> Costs {
+        let [first, each] = self.swap_in;
+        Costs {
+            hit: self.hit + between,
+            minor: self.minor + between,
+            call: self.call + between,
+            swap_in: [first + between, each],
+            // That a page is filled is all that is done then.
+            fill: (self.fill - between).max(0.0),
+            ..self
+        }
+    }
+
+    /// For pages of such contents, and a zram with that algorithm.
+    #[must_use]
+    pub fn assumed(algorithm: &str, fill: &str) -> Costs {
+        let costs = Costs::default();
+        let more = CONTENTS.iter().find(|(name, _)| *name == fill).map_or(0.0, |(_, more)| *more);
+        let known = CODECS.iter().find(|(name, ..)| *name == algorithm).unwrap_or(&CODECS[0]);
+        let [compress, decompress] = match fill {
+            "zeros" => ZEROS,
+            "random" => known.2,
+            _ => known.1,
+        };
+        Costs { fill: costs.fill + more, compress, decompress, ..costs }
     }
 
     /// Each kind so many times as long.
@@ -189,6 +238,8 @@ impl Costs {
             call: self.call * processor,
             copy: self.copy * processor,
             scan: self.scan * processor,
+            fetch: self.fetch.map(|ns| ns * processor),
+            layer: self.layer * processor,
             read: of_device(self.read),
             swap_read: of_device(self.swap_read),
             swap_write: [self.swap_write[0] * processor, self.swap_write[1] * device],
@@ -201,7 +252,7 @@ impl Costs {
     /// By what the tiers of this machine cost; what was not measured is as assumed.
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
-        let mut costs = Costs { spread: Spread::of_all(MEASURED_SPREAD), ..Costs::default() };
+        let mut costs = Costs { spread: Spread::of_all(MEASURED_SPREAD), ..Costs::assumed(algorithm, fill) };
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one access")]
         let median = |id: &str| tiers.tier(id).and_then(|tier| tier.latency).map(|latency| latency.p50_ns.0 as f64);
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);
@@ -209,13 +260,17 @@ impl Costs {
         set(&mut costs.minor, "page-cache-mmap-fault");
         set(&mut costs.call, "page-cache-read");
         let suffix = if fill == "random" { "/random" } else { "" };
-        set(&mut costs.decompress, &format!("zram-{algorithm}{suffix}"));
-        set(&mut costs.compress, &format!("zram-{algorithm}{suffix}/write"));
+        if fill != "zeros" {
+            set(&mut costs.decompress, &format!("zram-{algorithm}{suffix}"));
+            set(&mut costs.compress, &format!("zram-{algorithm}{suffix}/write"));
+        }
         if let Some(disk) = tiers.tiers.iter().find(|tier| tier.tier.starts_with("disk:")) {
             set(&mut costs.read[0], &disk.tier);
             let each = disk.throughput.as_ref().map(|rate| 4096.0 * 1e9 / rate.median.max(1.0));
             costs.read[1] = each.unwrap_or(costs.read[1]);
             costs.swap_read = costs.read;
+            // What a processor has to do with it was measured too.
+            costs.read[0] = (costs.read[0] - costs.fetch[0]).max(0.0);
             costs.swap_write[1] = costs.read[0];
         }
         costs

@@ -15,6 +15,7 @@ use crate::cluster::Clusters;
 use crate::cost::{Steps, with_each};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
+use crate::keeper::{Keeper, PAGE};
 use crate::kernel::Cost;
 use crate::load::Extent;
 use crate::page::{List, Pages, bit};
@@ -58,6 +59,8 @@ pub struct Memory {
     pub steps: Steps,
     /// The swap area.
     pub area: Area,
+    /// Who lets the limit follow what a zram takes.
+    pub keeper: Keeper,
     /// Writes to it that are kept back.
     pub plug: Plug,
     /// Pages whose write is done, in the batch of the processor that answers for the disk.
@@ -101,6 +104,7 @@ impl Memory {
             clock: 0,
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
+            keeper: Keeper::new(setting.follows && setting.swap == SwapTo::Zram, setting.limit),
             plug: Plug::default(),
             rotating: Vec::new(),
             elsewhere: chance.elsewhere,
@@ -186,9 +190,9 @@ impl Memory {
         }
     }
 
-    /// Sums up the statistics if it is time, as it is also while nothing is reclaimed.
+    /// Sums up the statistics if it is time.
     #[inline]
-    pub fn tick(&mut self) {
+    pub fn sum_up(&mut self) {
         if self.looks.is_due(self.clock) {
             self.statistics();
         }
@@ -210,14 +214,18 @@ impl Memory {
     /// Room below the limit; what a pool takes is not there.
     #[must_use]
     pub fn margin(&self) -> u64 {
-        let limit = self.setting.limit.saturating_sub(self.area.in_memory());
-        limit.saturating_sub(self.charged)
+        self.limit().saturating_sub(self.charged)
+    }
+
+    fn limit(&self) -> u64 {
+        let rest = || self.setting.limit.saturating_sub(self.area.pool_bytes() / PAGE);
+        self.keeper.pages().unwrap_or_else(rest)
     }
 
     /// More is charged than may be, as when the pool grew.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.charged + self.area.in_memory() > self.setting.limit
+        self.charged > self.limit()
     }
 
     /// Waits for a disk that reads `n` pages.

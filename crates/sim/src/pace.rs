@@ -26,8 +26,6 @@ const ALIKE: f64 = 1.25;
 pub enum PaceOf {
     /// A processor, by how long memory took to fill.
     Processor,
-    /// What compresses, by how long a fill took that did not fit.
-    Codec,
     /// The disks, by how long a round took.
     Disk,
 }
@@ -52,7 +50,6 @@ pub fn found(
         let pace = Pace { times, spread: 1.0 };
         let costs = match of {
             PaceOf::Processor => setting.costs.with_processor(pace),
-            PaceOf::Codec => setting.costs.with_codec(pace),
             PaceOf::Disk => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
@@ -60,7 +57,7 @@ pub fn found(
             let (chance, setting) = Chance::of(load, &setting, &draw);
             let run = run::compact(load, pages.clone(), setting, timeout, chance);
             match of {
-                PaceOf::Processor | PaceOf::Codec => run.fill as f64 / 1e9,
+                PaceOf::Processor => run.fill as f64 / 1e9,
                 PaceOf::Disk => run.took as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE),
             }
         };
@@ -106,11 +103,10 @@ mod tests {
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
         let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
         let length = |_: u32, _: u64| 2000;
-        for (of, swap) in
-            [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram), (PaceOf::Codec, SwapTo::Zram)]
-        {
+        for (of, swap) in [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram)] {
             let known = Setting {
                 limit: 3 << 8,
+                follows: false,
                 swappiness: 60,
                 swap,
                 slots: 16 << 8,
@@ -126,7 +122,6 @@ mod tests {
             let costs = match of {
                 PaceOf::Disk => known.costs.with_device(six),
                 PaceOf::Processor => known.costs.with_processor(six),
-                PaceOf::Codec => known.costs.with_codec(six),
             };
             let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
             let took = match of {
@@ -134,7 +129,7 @@ mod tests {
                     let figures = compact(&load, &slow, u64::MAX, (7, RUNS), length).unwrap();
                     figures.round.unwrap().median
                 }
-                PaceOf::Processor | PaceOf::Codec => {
+                PaceOf::Processor => {
                     let (chance, slow) = Chance::of(&load, &slow, &chance::draws(1, 7).next().unwrap());
                     let pages = run::pages(&load, length);
                     run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9

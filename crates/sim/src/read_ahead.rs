@@ -4,6 +4,7 @@
 //! read in 6.1. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
+use crate::cost::Costs;
 use crate::kernel::Cut;
 use crate::load::Extent;
 use crate::memory::Memory;
@@ -91,9 +92,10 @@ fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) 
         Cut::OfTheFile => last.saturating_sub(ahead),
         Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
     };
-    let mut n = 0;
+    let (mut n, mut requests, mut behind) = (0, 0, false);
     for id in first..last {
         if memory.pages.is(id, bit::RESIDENT) {
+            behind = false;
             continue;
         }
         if !charge(memory, Effort::Once) {
@@ -101,13 +103,14 @@ fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) 
         }
         insert(memory, id, bit::LOCKED | if id == mark { bit::READ_AHEAD } else { 0 });
         n += 1;
+        // Pages that are there part what is read into several requests.
+        requests += u64::from(!std::mem::replace(&mut behind, true));
     }
     if n > 0 {
         for id in first..last {
             memory.pages.clear(id, bit::LOCKED);
         }
-        memory.counts.read += n;
-        memory.wait_for(memory.setting.costs.read, n);
+        fetch(memory, n, requests);
     }
 }
 
@@ -117,9 +120,17 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
         return false;
     }
     insert(memory, id, 0);
-    memory.counts.read += 1;
-    memory.wait_for(memory.setting.costs.read, 1);
+    fetch(memory, 1, 1);
     true
+}
+
+/// Reads so many pages of a file in so many requests, all of which are waited for.
+fn fetch(memory: &mut Memory, n: u64, requests: u64) {
+    memory.counts.read += n;
+    let [request, page] = memory.steps.fetch;
+    memory.clock += request * requests + page * n;
+    let Costs { read: [first, each], layer, .. } = memory.setting.costs;
+    memory.wait_for([first + layer, each], n);
 }
 
 /// A page that is charged, new in RAM.

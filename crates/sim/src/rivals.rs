@@ -182,6 +182,7 @@ mod tests {
         let load = Compact::new(&[file], [].into_iter(), touches.into_iter(), 3).unwrap();
         let with = |room| Setting {
             limit: room + chance::least_base(&load),
+            follows: false,
             swappiness: 60,
             swap: SwapTo::Nowhere,
             slots: 0,

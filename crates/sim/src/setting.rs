@@ -40,6 +40,8 @@ pub enum Sums {
 pub struct Setting {
     /// Pages the group may have, a zram's pool included.
     pub limit: u64,
+    /// The group's own limit is lowered as a zram takes more, as the lab does it: a little late. Else what the zram takes is never there.
+    pub follows: bool,
     /// 0 to 200.
     pub swappiness: u64,
     /// The area.

@@ -43,11 +43,11 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
 }
 
-/// The part of the runs with a swap file before which nothing was read from swap since the machine was started. `None` of records that do not say it.
+/// The part of the runs of a setting before which nothing was read from swap since the machine was started. `None` of records that do not say it.
 #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
-pub fn fresh(arms: &[(Arm, Workload)], records: &[RunRecord]) -> Option<f64> {
-    let on_disk = arms.iter().filter(|(arm, _)| arm.swap == SwapKind::File).flat_map(|(arm, _)| of(arm, records));
-    let read: Vec<u64> = on_disk.map(|record| record.before.get("vm.pswpin").copied()).collect::<Option<_>>()?;
+pub fn fresh(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
+    let before = |record: &RunRecord| record.before.get("vm.pswpin").copied();
+    let read: Vec<u64> = of(arm, records).map(before).collect::<Option<_>>()?;
     let fresh = read.iter().filter(|pages| **pages == 0).count();
     (!read.is_empty()).then(|| fresh as f64 / read.len() as f64)
 }
@@ -56,18 +56,6 @@ pub fn fresh(arms: &[(Arm, Workload)], records: &[RunRecord]) -> Option<f64> {
 pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let by = |swap: SwapKind| fill_of(arms, records, |arm| arm.swap == swap, |record| Some(record.fill));
     by(SwapKind::None).or_else(|| by(SwapKind::File))
-}
-
-/// The setting whose fill says how fast pages were compressed, with its seconds, less those for which the load was held until the lab had lowered the
-/// limit, in which hardly anything is compressed: up to a third of a heap's fill. Records that say only for how long it was held in all count where that
-/// is less than half of the fill: then it was most of it.
-pub fn compressed<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
-    let in_all = |record: &RunRecord| record.pool.map(|pool| pool.held).filter(|held| held.0 < record.fill.0 / 2);
-    let alone = |record: &RunRecord| {
-        let held = record.fill_held.or_else(|| in_all(record))?;
-        Some(record.fill.saturating_sub(held)).filter(|rest| rest.0 > 0)
-    };
-    fill_of(arms, records, |arm| matches!(arm.swap, SwapKind::Zram { .. }), alone)
 }
 
 fn fill_of<'a>(
@@ -109,7 +97,7 @@ fn of<'a>(arm: &Arm, records: &'a [RunRecord]) -> impl Iterator<Item = &'a RunRe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::{PoolBalance, Verdict as Ended};
+    use ramline_evidence::Verdict as Ended;
 
     fn record(name: &str, fill: u64, anon: u64) -> RunRecord {
         let mut record =
@@ -146,17 +134,15 @@ mod tests {
 
     #[test]
     fn a_machine_is_fresh_before_its_first_read_from_swap() {
-        let arm = |name: &str, swap| (Arm { name: name.to_owned(), swap, ..Arm::default() }, Workload::default());
-        let arms = [arm("a", SwapKind::File), arm("no swap", SwapKind::None)];
-        let read = |pages: u64| {
-            let mut record = record("a", 1, 0);
+        let arm = Arm { name: "a".to_owned(), ..Arm::default() };
+        let read = |name: &str, pages: u64| {
+            let mut record = record(name, 1, 0);
             record.before.insert("vm.pswpin".to_owned(), pages);
             record
         };
-        assert_eq!(fresh(&arms, &[read(0), read(7), record("no swap", 1, 0), read(9), read(7)]), Some(0.25));
-        let mut unknown = read(0);
-        unknown.before.clear();
-        assert_eq!([fresh(&arms, &[read(0), unknown]), fresh(&arms, &[])], [None, None]);
+        let records = [read("a", 0), read("a", 7), read("b", 0), read("a", 9), read("a", 7)];
+        assert_eq!(fresh(&arm, &records), Some(0.25));
+        assert_eq!([fresh(&arm, &[read("a", 0), record("a", 1, 0)]), fresh(&arm, &[])], [None, None]);
     }
 
     #[test]
@@ -165,21 +151,8 @@ mod tests {
         let zram = SwapKind::Zram { algorithm: None };
         let arms = [arm("swap", SwapKind::File), arm("zram", zram), arm("none", SwapKind::None)];
         let mut records = vec![record("swap", 3, 0), record("zram", 5, 0), record("swap", 1, 0)];
-        records[1].fill_held = Some(Nanos(3));
         let name = |found: Option<(&(Arm, Workload), Vec<f64>)>| found.map(|((arm, _), took)| (arm.name.clone(), took));
         assert_eq!(name(filled(&arms, &records)), Some(("swap".to_owned(), vec![3e-9, 1e-9])));
-        assert_eq!(name(compressed(&arms, &records)), Some(("zram".to_owned(), vec![2e-9])));
-        // Held for how long in all says it only where that is the lesser part of the fill.
-        records[1].fill_held = None;
-        let held = |ns| Some(PoolBalance { held: Nanos(ns), ..PoolBalance::default() });
-        let by_all = [None, held(1), held(3)].map(|pool| {
-            records[1].pool = pool;
-            name(compressed(&arms, &records)).map(|(_, took)| took)
-        });
-        assert_eq!(by_all, [None, Some(vec![4e-9]), None]);
-        // Held for all of the fill leaves no time to go by.
-        records[1].fill_held = Some(Nanos(5));
-        assert_eq!(name(compressed(&arms, &records)), None);
         // Without a read there is no pace of a disk.
         assert_eq!(name(rounds(&arms, &records)), None);
         records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);

@@ -14,6 +14,7 @@ use crate::page::{NONE, Pages, bit};
 pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
     let setting = Setting {
         limit: 1 << 20,
+        follows: false,
         swappiness: 60,
         swap: SwapTo::Disk,
         slots: 1000,

@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 /// In six traced runs the kernel took 108 pages of this program, most of them relocated data; of these 25 were needed again at each report, and read back
 /// one by one.
-const PROGRAM: Program = program(83, 25);
+const PROGRAM: Program = program(83, 25, 100);
 
 /// What is foretold for these settings.
 ///
