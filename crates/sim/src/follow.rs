@@ -2,9 +2,10 @@
 //!
 //! Stands for the thread of the lab that does so (`Follower`, crates/lab/src/limited/pool.rs), and for what the kernel does as it writes the limit:
 //! `mem_cgroup_resize_max` (mm/memcontrol-v1.c) and `memory_max_write` (mm/memcontrol.c); read in 6.18. Left out: that the thread looks while a fault is under way, and
-//! what its reclaim and the load, which has another processor, do to each other.
+//! that version 2 asks for all that is above the limit at once, which is less than a batch in groups below 128 MiB.
 
-use crate::keeper::PAGE;
+use crate::keeper::Keeper;
+use crate::load::PAGE;
 use crate::memory::Memory;
 use crate::reclaim::reclaim;
 
@@ -15,9 +16,9 @@ const LOOK: u64 = 15_000;
 const WRITE: u64 = 130_000;
 /// A load that is held looks so often whether it may go on, with what a sleep is late.
 const HELD: u64 = 255_000;
-/// The limit moves once the pool has by so many thousandths of it, and is lowered by no more at a time.
+/// The limit moves once the pool has by one part of so many, and is lowered by no more at a time.
 const STEP: u64 = 1000;
-/// Lowered in vain so often, the load is let go: the limit stays.
+/// Lowered in vain so often, the group is out of memory: version 2 kills then, and of version 1 the lab waits until its watchdog does.
 const REFUSED: u32 = 16;
 
 /// What happens by the clock: the limit follows, and the statistics are summed up, as they are also while nothing is reclaimed.
@@ -33,50 +34,58 @@ pub fn tick(memory: &mut Memory) {
 fn look(memory: &mut Memory) {
     let nominal = memory.setting.limit * PAGE;
     let step = (nominal / STEP).max(1);
-    let (mut now, mut held, mut refused) = (memory.keeper.next, None, 0);
-    loop {
+    let (mut now, mut held) = (memory.keeper.next, None);
+    while held.is_some() || now <= memory.clock {
         now += LOOK;
-        let (pool, limit) = (memory.area.pool_bytes(), memory.keeper.limit);
-        let is_more = limit + pool >= nominal + step && refused < REFUSED;
-        if let Some(since) = held.filter(|_| !is_more) {
-            // It notices at its next look.
-            let begin = memory.clock;
-            memory.clock = begin.max(since + now.saturating_sub(since).div_ceil(HELD) * HELD);
-            memory.keeper.held += memory.clock - begin;
-            held = None;
-        } else if is_more && held.is_none() {
-            held = Some(memory.clock.max(now));
+        let Keeper { limit, .. } = memory.keeper;
+        let wanted = nominal.saturating_sub(memory.area.pool_bytes());
+        if wanted + step <= limit {
+            held.get_or_insert(now.max(memory.clock));
+            now += lower(memory, wanted.max(limit.saturating_sub(step)), now);
+        } else {
+            if let Some(since) = held.take() {
+                release(memory, since, now);
+            }
+            if wanted >= limit + step {
+                memory.keeper.limit = wanted;
+                now += WRITE;
+            } else {
+                now += EVERY;
+            }
         }
-        let wanted = nominal.saturating_sub(pool);
-        let moves = wanted.abs_diff(limit) >= step && refused < REFUSED;
-        now += if moves { WRITE } else { EVERY };
-        if moves {
-            now += write(memory, wanted.max(limit.saturating_sub(step)), &mut refused);
-        }
-        if held.is_none() && now > memory.clock {
+        if memory.killed {
             break;
         }
     }
     memory.keeper.next = now;
 }
 
-/// The limit is brought to so many bytes; how long what is above it took to reclaim, which is the thread's time.
-fn write(memory: &mut Memory, limit: u64, refused: &mut u32) -> u64 {
-    let begin = memory.clock;
+/// The load sees at its next look that it may go on.
+fn release(memory: &mut Memory, since: u64, now: u64) {
+    let slept = now.saturating_sub(since).div_ceil(HELD) * HELD;
+    memory.keeper.held += slept;
+    memory.clock = memory.clock.max(since + slept);
+    // It slept, so that it is switched to again.
+    memory.generations.walk.has_waited = true;
+}
+
+/// The limit is lowered to so many bytes; how long that takes, with the reclaim of what is above it.
+fn lower(memory: &mut Memory, limit: u64, now: u64) -> u64 {
+    let begin = memory.clock.max(now);
+    memory.clock = begin;
     memory.no_fs = false;
-    while memory.charged > limit / PAGE {
+    let mut refused = 0;
+    while memory.charged > limit / PAGE && !memory.killed {
         let stock = std::mem::take(&mut memory.stock);
         memory.charged -= stock;
         if stock == 0 && reclaim(memory) == 0 {
-            *refused += 1;
-            memory.clock = begin;
-            return LOOK;
+            refused += 1;
+            memory.killed = refused == REFUSED;
         }
     }
     memory.keeper.limit = limit;
-    let took = memory.clock - begin;
-    memory.clock = begin;
-    took
+    memory.keeper.lowered += 1;
+    WRITE + memory.clock - begin
 }
 
 #[cfg(test)]
@@ -110,9 +119,27 @@ mod tests {
         let memory = filled(true);
         let sum = memory.keeper.limit + memory.area.pool_bytes();
         // What a millisecond of faults adds to a pool is not seen yet.
-        assert!(sum.abs_diff(16_000 * PAGE) < 16 * 16_000 * PAGE / STEP, "{sum}");
-        assert!(memory.keeper.held > 0 && memory.keeper.held < memory.clock, "{:?}", memory.keeper);
+        assert!(sum.abs_diff(16_000 * PAGE) < 4 * 16_000 * PAGE / STEP, "{sum}");
+        let Keeper { lowered, held, .. } = memory.keeper;
+        let pool = memory.area.pool_bytes() / PAGE;
+        // 16 pages at a time; each of them held the load for a look at least.
+        assert!(
+            lowered >= pool / 16 && held >= lowered * HELD / 8 && held < memory.clock,
+            "{pool}: {:?}",
+            memory.keeper
+        );
         assert_eq!(memory.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_group_from_which_nothing_can_be_taken_is_out_of_memory() {
+        let mut memory = group(1000, PRESETS[2], Chance::default());
+        memory.setting.swap = SwapTo::Nowhere;
+        memory.setting.swappiness = 0;
+        (0..100).for_each(|page| fault::miss(&mut memory, page | word::STORE));
+        let before = memory.charged;
+        lower(&mut memory, 50 * PAGE, 0);
+        assert!(memory.killed && memory.charged <= before, "{before} {}", memory.charged);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The limit of a group that follows what a zram takes: where it is, and when it is looked at next.
 
-/// Bytes of a page.
-pub const PAGE: u64 = 4096;
+use crate::load::PAGE;
 
 /// The thread that does so.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +9,8 @@ pub struct Keeper {
     pub limit: u64,
     /// When it looks next; never where the limit does not follow.
     pub next: u64,
+    /// So often the limit was lowered.
+    pub lowered: u64,
     /// For so long the load was held.
     pub held: u64,
 }
@@ -18,7 +19,7 @@ impl Keeper {
     /// One that follows, or none.
     #[must_use]
     pub fn new(follows: bool, limit: u64) -> Keeper {
-        Keeper { limit: limit * PAGE, next: if follows { 0 } else { u64::MAX }, held: 0 }
+        Keeper { limit: limit * PAGE, next: if follows { 0 } else { u64::MAX }, lowered: 0, held: 0 }
     }
 
     /// It is time to look.

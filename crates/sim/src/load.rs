@@ -34,8 +34,6 @@ pub struct Program {
     pub look: u64,
     /// Nanoseconds from one report to the next, at least; the end of a round is reported in any case, and does not count as one.
     pub every: u64,
-    /// Nanoseconds from one touch to the next, beside the touches: it works out where that is.
-    pub between: u32,
     /// Pages that it has and the kernel keeps for the group, besides tables, from the least to the most; those that can leave are among them.
     pub own: [u64; 2],
 }

@@ -15,9 +15,9 @@ use crate::cluster::Clusters;
 use crate::cost::{Steps, with_each};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
-use crate::keeper::{Keeper, PAGE};
+use crate::keeper::Keeper;
 use crate::kernel::Cost;
-use crate::load::Extent;
+use crate::load::{Extent, PAGE};
 use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
 pub use crate::setting::{ANON, Counts, FILE, Setting, Sums, SwapTo};
@@ -59,6 +59,8 @@ pub struct Memory {
     pub steps: Steps,
     /// The swap area.
     pub area: Area,
+    /// When the pages of files that were asked for last, before anyone needs them, are there.
+    pub ahead: u64,
     /// Who lets the limit follow what a zram takes.
     pub keeper: Keeper,
     /// Writes to it that are kept back.
@@ -104,6 +106,7 @@ impl Memory {
             clock: 0,
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
+            ahead: 0,
             keeper: Keeper::new(setting.follows && setting.swap == SwapTo::Zram, setting.limit),
             plug: Plug::default(),
             rotating: Vec::new(),
@@ -228,11 +231,11 @@ impl Memory {
         self.charged > self.limit()
     }
 
-    /// Waits for a disk that reads `n` pages.
-    pub fn wait_for(&mut self, cost: [f64; 2], n: u64) {
+    /// Asks a disk for `n` pages: when they are there.
+    pub fn ask(&mut self, cost: [f64; 2], n: u64) -> u64 {
         let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
         self.counts.fetched += n;
-        self.wait_until(self.clock + with_each(cost.map(|ns| ns * times), n));
+        self.clock + with_each(cost.map(|ns| ns * times), n)
     }
 
     /// Waits for what a disk is done with at that time.

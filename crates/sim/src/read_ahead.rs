@@ -1,7 +1,7 @@
 //! What is read of a file beside what was asked for.
 //!
-//! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12, and for `ondemand_readahead`,
-//! read in 6.1. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
+//! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
+//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
 use crate::cost::Costs;
@@ -11,6 +11,9 @@ use crate::memory::Memory;
 use crate::page::{NONE, bit};
 use crate::refault;
 use crate::stream::{first_window, next_window};
+
+/// Folios of ext4 have at most so many pages, as a power of two.
+const MOST_ORDER: u32 = 11;
 
 /// read(2) of `n` pages from `at`, the first of which is not in RAM.
 pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
@@ -39,7 +42,8 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let before = (least..at).rev().take_while(|id| memory.pages.is(*id, bit::RESIDENT)).count();
     let mut before = u32::try_from(before).unwrap_or(most);
     if before <= n {
-        return read(memory, extent, at, n, 0);
+        let asked = read(memory, extent, at, n, 0, None);
+        return wait(memory, asked);
     }
     if at - before == extent.first {
         before *= 2;
@@ -53,14 +57,19 @@ fn joined(size: u32, most: u32) -> (u32, u32) {
     if size + next <= most { (size + next, next) } else { (most, most / 2) }
 }
 
-/// A page was reached that asks for the next window; `n` pages are read from there on.
+/// A page was reached that asks for the next window, alone or with the others of its folio; `n` pages are read from there on.
 pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
-    memory.pages.clear(at, bit::READ_AHEAD);
+    let asks = |memory: &Memory, id: u32| memory.pages.is(id, bit::RESIDENT | bit::READ_AHEAD);
+    let behind = (at + 1..memory.regions[region].end()).take_while(|id| asks(memory, *id)).last().unwrap_or(at);
+    let first = (memory.regions[region].first..at).rev().take_while(|id| asks(memory, *id)).last().unwrap_or(at);
+    (first..=behind).for_each(|id| _ = memory.pages.clear(id, bit::READ_AHEAD));
+    // read(2) looks from the beginning of the folio on.
+    let (n, at) = if memory.in_fault { (n, at) } else { (n + at - first, first) };
     let (extent, most) = (memory.regions[region], memory.setting.read_ahead);
     let state = memory.reads[region];
-    if at == (state.start + state.size).wrapping_sub(state.ahead) {
+    if first == (state.start + state.size).wrapping_sub(state.ahead) {
         let size = next_window(state.size, most);
-        return window(memory, region, state.start + state.size, size, size);
+        return next(memory, region, state.start + state.size, size);
     }
     // Another window than the last: what is missing behind this page is read. Where nothing is, `page_cache_next_miss` once gave the number of the last
     // page that it had looked at.
@@ -73,45 +82,93 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
         None => return,
     };
     let size = next_window(start - at + n, most);
-    window(memory, region, start, size, size);
+    next(memory, region, start, size);
 }
 
-/// A window, which the file remembers.
+/// A window, which the file remembers; a page of it is waited for.
 pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: u32) {
+    memory.reads[region].order = 0;
+    let asked = remembered(memory, region, start, size, ahead);
+    wait(memory, asked);
+}
+
+/// One that nobody waits for yet.
+fn next(memory: &mut Memory, region: usize, start: u32, size: u32) {
+    memory.reads[region].order += 2;
+    let asked = remembered(memory, region, start, size, size);
+    memory.ahead = asked.unwrap_or(memory.ahead);
+}
+
+fn remembered(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: u32) -> Option<u64> {
     let state = &mut memory.reads[region];
     (state.start, state.size, state.ahead) = (start, size, ahead);
-    read(memory, memory.regions[region], start, size, ahead);
+    state.order = state.order.min(size.ilog2()).min(MOST_ORDER);
+    let by_order = (memory.setting.kernel.cut != Cut::OfTheFile).then_some(state.order);
+    read(memory, memory.regions[region], start, size, ahead, by_order)
 }
 
-/// Reads what is missing of a window; the page `ahead` before its end asks for the next one when it is reached.
-fn read(memory: &mut Memory, extent: Extent, start: u32, size: u32, ahead: u32) {
+fn wait(memory: &mut Memory, asked: Option<u64>) {
+    memory.wait_until(asked.unwrap_or_default());
+}
+
+/// Reads what is missing of a window; the page `ahead` before its end asks for the next one when it is reached. `by_order`: in folios of that order, until a page of one is there already or
+/// there is no room for it; from there on page by page, where the first for which there is no room ends it. When they are there, if any was missing.
+fn read(
+    memory: &mut Memory,
+    extent: Extent,
+    start: u32,
+    size: u32,
+    ahead: u32,
+    mut by_order: Option<u32>,
+) -> Option<u64> {
     let first = start.min(extent.end());
     let last = (first + size).min(extent.end());
-    let mark = match memory.setting.kernel.cut {
+    let mut mark = match memory.setting.kernel.cut {
         Cut::Never if first + size >= extent.end() => NONE,
         Cut::OfTheFile => last.saturating_sub(ahead),
         Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
     };
-    let (mut n, mut requests, mut behind) = (0, 0, false);
+    let (mut n, mut requests, mut is_first) = (0, 0, true);
+    let (mut folio, mut asks) = (first, false);
     for id in first..last {
-        if memory.pages.is(id, bit::RESIDENT) {
-            behind = false;
-            continue;
+        if let Some(order) = by_order.filter(|_| id == folio) {
+            let pages = folio_of(id - extent.first, last - id, order);
+            // A folio is charged before it is known that another is there.
+            let charged = (0..pages).take_while(|_| charge(memory, Effort::Once)).count() as u64;
+            let is_there = (id..id + pages).any(|id| memory.pages.is(id, bit::RESIDENT));
+            folio = id + pages;
+            asks = (id..folio).contains(&mark);
+            if is_there || charged < pages.into() {
+                by_order = None;
+                mark = if ahead <= last - id { last - ahead } else { NONE };
+                memory.charged -= charged;
+            }
         }
-        if !charge(memory, Effort::Once) {
-            break;
+        if by_order.is_none() {
+            asks = id == mark;
+            if memory.pages.is(id, bit::RESIDENT) {
+                is_first = true;
+                continue;
+            }
+            if !charge(memory, Effort::Once) {
+                break;
+            }
         }
-        insert(memory, id, bit::LOCKED | if id == mark { bit::READ_AHEAD } else { 0 });
+        insert(memory, id, bit::LOCKED | if asks { bit::READ_AHEAD } else { 0 });
         n += 1;
         // Pages that are there part what is read into several requests.
-        requests += u64::from(!std::mem::replace(&mut behind, true));
+        requests += u64::from(std::mem::take(&mut is_first));
     }
-    if n > 0 {
-        for id in first..last {
-            memory.pages.clear(id, bit::LOCKED);
-        }
-        fetch(memory, n, requests);
+    for id in first..last {
+        memory.pages.clear(id, bit::LOCKED);
     }
+    (n > 0).then(|| fetch(memory, n, requests))
+}
+
+/// Pages of a folio that begins at a page of its file, of at most that order, where so many are left of the window.
+fn folio_of(page: u32, left: u32, order: u32) -> u32 {
+    let order = order.min(page.trailing_zeros()).min(left.ilog2());
+    1 << order
 }
 
 /// One page alone, for who cannot go on without it; whether there was one for it.
@@ -120,17 +177,19 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
         return false;
     }
     insert(memory, id, 0);
-    fetch(memory, 1, 1);
+    let asked = fetch(memory, 1, 1);
+    memory.wait_until(asked);
     true
 }
 
-/// Reads so many pages of a file in so many requests, all of which are waited for.
-fn fetch(memory: &mut Memory, n: u64, requests: u64) {
+/// Asks for so many pages of a file in so many requests; when they are there. What was asked for before is there first: it lies before them, or the disk has it.
+fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
+    memory.wait_until(memory.ahead);
     memory.counts.read += n;
     let [request, page] = memory.steps.fetch;
     memory.clock += request * requests + page * n;
     let Costs { read: [first, each], layer, .. } = memory.setting.costs;
-    memory.wait_for([first + layer, each], n);
+    memory.ask([first + layer, each], n)
 }
 
 /// A page that is charged, new in RAM.
@@ -175,6 +234,53 @@ mod tests {
         };
         assert_eq!([1, 2, 3].map(|kernel| asks(kernel, 380)), [vec![392], vec![], vec![]]);
         assert_eq!([1, 2, 3].map(|kernel| asks(kernel, 368)), [vec![392], vec![392], vec![]]);
+    }
+
+    #[test]
+    fn pages_that_are_there_part_a_window_into_requests_each_of_which_costs() {
+        let took = |there: &[u32]| {
+            let mut memory = group(200, PRESETS[2], Chance::default());
+            memory.setting.costs.read = [0.0; 2];
+            there.iter().for_each(|page| insert(&mut memory, 200 + page, 0));
+            let begin = memory.clock;
+            window(&mut memory, 1, 200, 32, 8);
+            (memory.clock - begin, memory.counts.read)
+        };
+        let [request, page] = group(1, PRESETS[2], Chance::default()).steps.fetch;
+        assert_eq!(took(&[]), (request + 32 * page, 32));
+        assert_eq!(took(&[0, 9, 10, 20]), (3 * request + 28 * page, 28));
+    }
+
+    #[test]
+    fn where_ext4_has_folios_a_window_without_room_is_tried_once_more() {
+        let read = |kernel: usize| {
+            let mut memory = group(200, PRESETS[kernel], Chance::default());
+            // Nothing can be taken from the group, and there is room for ten pages; then for five more.
+            memory.setting.limit = 10;
+            window(&mut memory, 1, 200, 32, 8);
+            memory.counts.read
+        };
+        assert_eq!([read(1), read(2)], [10, 10]);
+        // A page that is there is charged for and given back.
+        let mut memory = group(200, PRESETS[2], Chance::default());
+        insert(&mut memory, 205, 0);
+        window(&mut memory, 1, 200, 32, 8);
+        assert_eq!((memory.counts.read, memory.charged - memory.stock), (31, 31));
+    }
+
+    #[test]
+    fn all_pages_of_a_folio_ask_for_more_until_one_is_reached() {
+        let mut memory = group(400, PRESETS[2], Chance::default());
+        window(&mut memory, 1, 400, 32, 8);
+        let asks = |memory: &Memory| (400..800).filter(|id| memory.pages.is(*id, bit::READ_AHEAD)).collect::<Vec<_>>();
+        assert_eq!(asks(&memory), vec![424]);
+        // The next window is of folios of four pages, the first of which asks; the one behind it of 16.
+        crate::read::pages(&mut memory, 424, 1, false);
+        assert_eq!(asks(&memory), (432..436).collect::<Vec<_>>());
+        crate::read::pages(&mut memory, 434, 1, false);
+        assert_eq!((asks(&memory), memory.reads[1].order), ((464..480).collect::<Vec<_>>(), 4));
+        let cut = [(0, 32, 4), (12, 32, 4), (16, 9, 4), (6, 100, 2)];
+        assert_eq!(cut.map(|(page, left, order)| folio_of(page, left, order)), [16, 4, 8, 2]);
     }
 
     #[test]

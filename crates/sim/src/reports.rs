@@ -66,7 +66,7 @@ mod tests {
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
 
-    const PROGRAM: Program = Program { idle: 3, report: 4, between: 0, look: 64, every: 1000, own: Program::OWN };
+    const PROGRAM: Program = Program { idle: 3, report: 4, look: 64, every: 1000, own: Program::OWN };
 
     fn reports() -> Reports {
         let load = Compact::new(&[], [].into_iter(), [].into_iter(), 150).unwrap().with_program(PROGRAM);

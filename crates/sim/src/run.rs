@@ -32,7 +32,7 @@ pub struct Outcome {
     pub end: End,
     /// Rounds that were done, with the part of one.
     pub rounds: f64,
-    /// Nanoseconds of the fill before the rounds, without those for which it was held.
+    /// Nanoseconds of the fill before the rounds.
     pub fill: u64,
     /// Nanoseconds of the rounds.
     pub took: u64,
@@ -82,7 +82,7 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     let mut reports = Reports::of(load, &mut memory.random);
     let filled = touches(&mut memory, &load.fill, u64::MAX, &mut reports);
     memory.steps.minor -= memory.steps.fill;
-    let (begin, waited, held) = (memory.clock, memory.counts.waited, memory.keeper.held);
+    let (begin, waited) = (memory.clock, memory.counts.waited);
     reports.begin(begin, load.of_a_round);
     let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout), &mut reports);
     memory.counts.touches = filled.touches + done.touches;
@@ -95,7 +95,7 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     Outcome {
         end,
         rounds: share(done.touches, load.of_a_round),
-        fill: begin - held,
+        fill: begin,
         took: memory.clock - begin,
         waited: memory.counts.waited - waited,
         pool: memory.area.pool.as_ref().map_or(0, Pool::most),

@@ -13,6 +13,8 @@ pub struct Stream {
     pub size: u32,
     /// So many pages before its end the next window is asked for.
     pub ahead: u32,
+    /// `order` of the folios of the last window.
+    pub order: u32,
     /// `mmap_miss`.
     pub misses: u32,
     /// The page with the last byte that was read.
@@ -23,7 +25,7 @@ pub struct Stream {
 
 impl Default for Stream {
     fn default() -> Stream {
-        Stream { start: 0, size: 0, ahead: 0, misses: 0, last: NONE, next: NONE }
+        Stream { start: 0, size: 0, ahead: 0, order: 0, misses: 0, last: NONE, next: NONE }
     }
 }
 

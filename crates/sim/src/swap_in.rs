@@ -65,7 +65,8 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
     if memory.setting.swap == SwapTo::Zram {
         memory.clock += memory.steps.decompress * read;
     } else if read > 0 {
-        memory.wait_for(memory.setting.costs.swap_read, read);
+        let done = memory.ask(memory.setting.costs.swap_read, read);
+        memory.wait_until(done);
     }
     true
 }

@@ -57,6 +57,8 @@ pub struct Question<'a> {
     pub swap: SwapSizes,
     /// The program that touches the load, with its own pages.
     pub program: Program,
+    /// Its nanoseconds from one touch to the next, beside the touches.
+    pub between: f64,
     /// How many times each setting is simulated.
     pub runs: u32,
 }
@@ -72,9 +74,11 @@ struct Basis<'a> {
     /// And its disks.
     disk: Option<Pace>,
     /// The program's nanoseconds between touches.
-    between: u32,
-    /// It is run in the lab, with its loop device, and its limit that follows a pool.
-    is_lab: bool,
+    between: f64,
+    /// What lies between files and their disk adds to each read, in nanoseconds.
+    layer: f64,
+    /// With zram, the limit follows the pool as in the lab.
+    follows: bool,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
     first_look: [u64; 2],
     /// What was measured; of a setting it says how often nothing was read from swap since boot.
@@ -98,7 +102,7 @@ impl Basis<'_> {
     fn costs(&self, algorithm: &str, fill: &str) -> Costs {
         let costs =
             self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
-        let costs = Costs { layer: if self.is_lab { LOOP } else { 0.0 }, ..costs }.with_between(self.between.into());
+        let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
@@ -155,8 +159,9 @@ pub fn forecast(
         lengths,
         processor: None,
         disk: None,
-        between: question.program.between,
-        is_lab: false,
+        between: question.between,
+        layer: 0.0,
+        follows: false,
         first_look: FIRST_LOOK,
         records: &[],
     };
@@ -187,6 +192,7 @@ pub fn against(
         let (timeout, seed) = (workload.timeout.0, workload.seed);
         Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice(), question.runs)))
     };
+    let layer = if known::is_plain(records) { 0.0 } else { LOOP };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let lengths = &Lengths::of(&touches);
     let basis = Basis {
@@ -194,8 +200,9 @@ pub fn against(
         lengths,
         processor: None,
         disk: None,
-        between: question.program.between,
-        is_lab: true,
+        between: question.between,
+        layer,
+        follows: true,
         first_look,
         records,
     };
@@ -328,7 +335,7 @@ fn prepared(
     let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),
-        follows: basis.is_lab,
+        follows: basis.follows,
         swappiness: arm.swappiness.unwrap_or(60).into(),
         swap: to,
         slots: whole(pages(swap.area)),

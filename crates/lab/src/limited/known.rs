@@ -11,6 +11,8 @@ use ramline_sim::load::PAGE;
 use super::forecast::measured;
 use crate::prelude::*;
 
+/// What a record has among what was verified where files lie on the disk itself.
+pub const PLAIN: &str = "scratch without loop device";
 /// A round with fewer major faults and pages of files that come back says nothing about disks.
 const READS: f64 = 50.0;
 
@@ -52,27 +54,22 @@ pub fn fresh(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
     (!read.is_empty()).then(|| fresh as f64 / read.len() as f64)
 }
 
-/// The setting whose fill says how fast a processor was, with its seconds: one without swap, if there is one, else one that writes to a disk.
-pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
-    let by = |swap: SwapKind| fill_of(arms, records, |arm| arm.swap == swap, |record| Some(record.fill));
-    by(SwapKind::None).or_else(|| by(SwapKind::File))
+/// Its files lie on the disk itself: without root no loop device is made.
+pub fn is_plain(records: &[RunRecord]) -> bool {
+    records.iter().any(|record| record.verified.contains_key(PLAIN))
 }
 
-fn fill_of<'a>(
-    arms: &'a [(Arm, Workload)],
-    records: &[RunRecord],
-    is: impl Fn(&Arm) -> bool,
-    time: impl Fn(&RunRecord) -> Option<Nanos>,
-) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
-    // All of its runs or none: some alone would be those in which it was short.
+/// The setting whose fill says how fast a processor was, with its seconds: one without swap, if there is one, else one that writes to a disk.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
+pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let took = |(arm, _): &(Arm, Workload)| {
         let filled = of(arm, records).filter(|record| record.fill.0 > 0);
-        filled
-            .map(|record| Some(time(record)?.0 as f64 / 1e9))
-            .collect::<Option<Vec<_>>>()
-            .filter(|took| !took.is_empty())
+        let took: Vec<f64> = filled.map(|record| record.fill.0 as f64 / 1e9).collect();
+        (!took.is_empty()).then_some(took)
     };
-    arms.iter().filter(|(arm, _)| is(arm)).find_map(|both| Some((both, took(both)?)))
+    let by =
+        |swap: SwapKind| arms.iter().filter(|(arm, _)| arm.swap == swap).find_map(|both| Some((both, took(both)?)));
+    by(SwapKind::None).or_else(|| by(SwapKind::File))
 }
 
 /// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.

@@ -3,7 +3,7 @@
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
 pub mod forecast;
-mod known;
+pub mod known;
 mod lengths;
 pub mod options;
 pub mod plan;

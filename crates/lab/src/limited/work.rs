@@ -20,8 +20,8 @@ const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
 /// A program of which so many pages are idle, and so many are needed at each report.
 #[must_use]
-pub const fn program(idle: u32, report: u32, between: u32) -> Program {
-    Program { idle, report, between, look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: Program::OWN }
+pub const fn program(idle: u32, report: u32) -> Program {
+    Program { idle, report, look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: Program::OWN }
 }
 
 /// A region of the load, as this process has it.

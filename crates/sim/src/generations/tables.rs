@@ -35,7 +35,7 @@ impl Tables {
     /// Whether a walk at that time reads tables: the kernel takes those of a program that was not switched to since the last walk to be unused.
     pub fn begin(&mut self, now: u64) -> bool {
         let was_switched_to = std::mem::take(&mut self.has_waited);
-        let goes = was_switched_to || self.walked.is_none_or(|at| now - at >= TURN);
+        let goes = was_switched_to || self.walked.is_none_or(|at| now.saturating_sub(at) >= TURN);
         if goes {
             self.walked = Some(now);
         }

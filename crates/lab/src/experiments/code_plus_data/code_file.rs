@@ -10,6 +10,7 @@ use std::io::Write;
 use super::plan::{CodePlusDataPlan, Ground};
 use super::settings::CODE_UNITS;
 use crate::limited::hold_file;
+use crate::limited::known::PLAIN;
 use crate::prelude::*;
 
 /// What has been set up.
@@ -45,8 +46,7 @@ impl Scratch {
         let place =
             format!("{}, read-ahead of {}", plan.place.fs_type, plan.place.device.as_deref().unwrap_or("its disk"));
         let kib = (read_ahead.0 / 1024).to_string();
-        let verified =
-            vec![("scratch read-ahead KiB".to_owned(), kib), ("scratch without loop device".to_owned(), place)];
+        let verified = vec![("scratch read-ahead KiB".to_owned(), kib), (PLAIN.to_owned(), place)];
         Ok(Scratch { fs: None, dir, code, hold, verified })
     }
 
