@@ -15,6 +15,6 @@ SCAN = (
     "The file that is scanned comes in folios of up to 32 pages, more with each window of read-ahead (traced: 34,084 of 62,765 pages of one run came so), which the kernel maps, "
     "looks at and evicts as one. Simulated are single pages."
 )
-CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text") for figure in ("major faults", "swap-ins", "file pages back")} | {
+CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text", "zram:lz4:180 text") for figure in ("major faults", "swap-ins", "file pages back")} | {
     ("scan-mmap", setting, figure): SCAN for setting in ("no-swap text", "swap:60 text") for figure in ("major faults", "file pages back")
 }

@@ -87,6 +87,8 @@ pub struct Costs {
     pub compress: f64,
     /// A page decompressed.
     pub decompress: f64,
+    /// Both were measured on this machine.
+    pub is_codec_measured: bool,
     /// So many times less or more they may be.
     pub spread: Spread,
 }
@@ -180,6 +182,7 @@ impl Default for Costs {
             swap_write: [6e3, 100e3],
             compress: CODECS[0].1[0],
             decompress: CODECS[0].1[1],
+            is_codec_measured: false,
             spread: Spread::of_all(ASSUMED_SPREAD),
         }
     }
@@ -197,9 +200,8 @@ impl Costs {
     /// A processor so many times slower. Compression is so as well where it is only assumed, and no more uncertain than `CODEC_SPREAD` then.
     #[must_use]
     pub fn with_processor(self, pace: Pace) -> Costs {
-        let is_measured = self.spread.codec <= MEASURED_SPREAD;
         let spread = Spread { processor: pace.spread, codec: self.spread.codec.min(CODEC_SPREAD), ..self.spread };
-        Costs { spread, ..self.each(1.0, pace.times, if is_measured { 1.0 } else { pace.times }) }
+        Costs { spread, ..self.each(1.0, pace.times, if self.is_codec_measured { 1.0 } else { pace.times }) }
     }
 
     /// For pages of such contents, and a zram with that algorithm.
@@ -237,6 +239,7 @@ impl Costs {
             swap_write: [self.swap_write[0] * processor, self.swap_write[1] * device],
             compress: self.compress * codec,
             decompress: self.decompress * codec,
+            is_codec_measured: self.is_codec_measured,
             spread: self.spread,
         }
     }
@@ -252,9 +255,11 @@ impl Costs {
         set(&mut costs.minor, "page-cache-mmap-fault");
         set(&mut costs.call, "page-cache-read");
         let suffix = if fill == "random" { "/random" } else { "" };
-        if fill != "zeros" {
-            set(&mut costs.decompress, &format!("zram-{algorithm}{suffix}"));
-            set(&mut costs.compress, &format!("zram-{algorithm}{suffix}/write"));
+        let [read, write] = ["", "/write"].map(|way| format!("zram-{algorithm}{suffix}{way}"));
+        costs.is_codec_measured = fill != "zeros" && median(&read).is_some() && median(&write).is_some();
+        if costs.is_codec_measured {
+            set(&mut costs.decompress, &read);
+            set(&mut costs.compress, &write);
         }
         if let Some(disk) = tiers.tiers.iter().find(|tier| tier.tier.starts_with("disk:")) {
             set(&mut costs.read[0], &disk.tier);
@@ -289,12 +294,10 @@ mod tests {
     #[test]
     fn the_pace_of_a_processor_says_something_about_compression_only_where_that_was_not_measured() {
         let twice = Pace { times: 2.0, spread: 1.1 };
-        let [assumed, measured] = [ASSUMED_SPREAD, MEASURED_SPREAD].map(|spread| {
-            let costs = Costs { spread: Spread::of_all(spread), ..Costs::default() };
-            (costs.with_processor(twice).compress / costs.compress, costs.with_processor(twice).spread)
-        });
-        assert_eq!([assumed.0, measured.0], [2.0, 1.0]);
-        let spread = Spread { device: ASSUMED_SPREAD, processor: 1.1, codec: CODEC_SPREAD };
-        assert_eq!([assumed.1, measured.1], [spread, Spread { device: MEASURED_SPREAD, ..spread }]);
+        let costs = Costs::default();
+        let [assumed, measured] =
+            [false, true].map(|is_codec_measured| Costs { is_codec_measured, ..costs }.with_processor(twice));
+        assert_eq!([assumed.compress, measured.compress].map(|ns| ns / costs.compress), [2.0, 1.0]);
+        assert_eq!(assumed.spread, Spread { device: ASSUMED_SPREAD, processor: 1.1, codec: CODEC_SPREAD });
     }
 }

@@ -86,7 +86,7 @@ pub enum Hits {
 pub enum Cut {
     /// One counted from the end of the file; folios have one page.
     OfTheFile,
-    /// One counted from where the window would end, if the file has it; ext4 has folios of several pages (6.16).
+    /// One counted from where the window would end, if the file has it.
     OfTheWindow,
     /// None, nor where the window ends with the file.
     Never,
@@ -257,6 +257,12 @@ impl Kernel {
         let known = PRESETS.into_iter().rev().find(|kernel| version(kernel.release).is_some_and(|one| one <= asked));
         let known = known.unwrap_or(PRESETS[0]);
         Some(Kernel { traced: known.traced.filter(|_| version(known.release) == Some(asked)), ..known })
+    }
+
+    /// ext4 reads files ahead in folios of several pages (6.16).
+    #[must_use]
+    pub fn reads_folios(&self) -> bool {
+        self.cut != Cut::OfTheFile
     }
 
     /// How generations work, if they are on.

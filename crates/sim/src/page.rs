@@ -43,6 +43,8 @@ pub mod bit {
     pub const LISTED: u32 = 1 << 12;
     /// Shared anonymous memory.
     pub const SHARED: u32 = 1 << 13;
+    /// Of a page of a file that asks for more: it is of the same folio as the page before it. The same bit.
+    pub const SAME_FOLIO: u32 = SHARED;
     /// A reader has it in its hands, or a batch of pages that were written.
     pub const HELD: u32 = 1 << 14;
     /// It was read before it was written: a page table points to the kernel's page of zeros, which no group pays for.

@@ -1,7 +1,7 @@
 //! What is read of a file beside what was asked for.
 //!
 //! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
-//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: large folios, requests larger than a window, `posix_fadvise`, congestion.
+//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: that a folio of several pages is one on the lists, pages of a window that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
 use crate::cost::Costs;
@@ -13,7 +13,7 @@ use crate::refault;
 use crate::stream::{first_window, next_window};
 
 /// Folios of ext4 have at most so many pages, as a power of two.
-const MOST_ORDER: u32 = 11;
+const MOST_ORDER: u32 = 9;
 
 /// read(2) of `n` pages from `at`, the first of which is not in RAM.
 pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
@@ -59,15 +59,15 @@ fn joined(size: u32, most: u32) -> (u32, u32) {
 
 /// A page was reached that asks for the next window, alone or with the others of its folio; `n` pages are read from there on.
 pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
-    let asks = |memory: &Memory, id: u32| memory.pages.is(id, bit::RESIDENT | bit::READ_AHEAD);
-    let behind = (at + 1..memory.regions[region].end()).take_while(|id| asks(memory, *id)).last().unwrap_or(at);
-    let first = (memory.regions[region].first..at).rev().take_while(|id| asks(memory, *id)).last().unwrap_or(at);
+    let is_same = |memory: &Memory, id: u32| memory.pages.is(id, bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
+    let first = (memory.regions[region].first..=at).rev().find(|id| !is_same(memory, *id)).unwrap_or(at);
+    let behind = (at + 1..memory.regions[region].end()).take_while(|id| is_same(memory, *id)).last().unwrap_or(at);
     (first..=behind).for_each(|id| _ = memory.pages.clear(id, bit::READ_AHEAD));
     // read(2) looks from the beginning of the folio on.
     let (n, at) = if memory.in_fault { (n, at) } else { (n + at - first, first) };
     let (extent, most) = (memory.regions[region], memory.setting.read_ahead);
     let state = memory.reads[region];
-    if first == (state.start + state.size).wrapping_sub(state.ahead) {
+    if at == (state.start + state.size).wrapping_sub(state.ahead) {
         let size = next_window(state.size, most);
         return next(memory, region, state.start + state.size, size);
     }
@@ -92,9 +92,15 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
     wait(memory, asked);
 }
 
-/// One that nobody waits for yet.
-fn next(memory: &mut Memory, region: usize, start: u32, size: u32) {
-    memory.reads[region].order += 2;
+/// One that nobody waits for yet. In folios of several pages it ends where one does.
+fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
+    let order = memory.reads[region].order + 2;
+    memory.reads[region].order = order;
+    if memory.setting.kernel.reads_folios() {
+        let end = start + size - memory.regions[region].first;
+        let over = end % (1 << order.min(memory.setting.read_ahead.trailing_zeros()));
+        size -= if over < size { over } else { 0 };
+    }
     let asked = remembered(memory, region, start, size, size);
     memory.ahead = asked.unwrap_or(memory.ahead);
 }
@@ -103,7 +109,7 @@ fn remembered(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
     let state = &mut memory.reads[region];
     (state.start, state.size, state.ahead) = (start, size, ahead);
     state.order = state.order.min(size.ilog2()).min(MOST_ORDER);
-    let by_order = (memory.setting.kernel.cut != Cut::OfTheFile).then_some(state.order);
+    let by_order = memory.setting.kernel.reads_folios().then_some(state.order);
     read(memory, memory.regions[region], start, size, ahead, by_order)
 }
 
@@ -123,13 +129,14 @@ fn read(
 ) -> Option<u64> {
     let first = start.min(extent.end());
     let last = (first + size).min(extent.end());
+    let is_marked = memory.setting.kernel.cut != Cut::Never || first + size < extent.end();
     let mut mark = match memory.setting.kernel.cut {
-        Cut::Never if first + size >= extent.end() => NONE,
+        _ if !is_marked => NONE,
         Cut::OfTheFile => last.saturating_sub(ahead),
         Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
     };
     let (mut n, mut requests, mut is_first) = (0, 0, true);
-    let (mut folio, mut asks) = (first, false);
+    let (mut folio, mut asks) = (first, 0);
     for id in first..last {
         if let Some(order) = by_order.filter(|_| id == folio) {
             let pages = folio_of(id - extent.first, last - id, order);
@@ -137,15 +144,15 @@ fn read(
             let charged = (0..pages).take_while(|_| charge(memory, Effort::Once)).count() as u64;
             let is_there = (id..id + pages).any(|id| memory.pages.is(id, bit::RESIDENT));
             folio = id + pages;
-            asks = (id..folio).contains(&mark);
+            asks = if (id..folio).contains(&mark) { bit::READ_AHEAD } else { 0 };
             if is_there || charged < pages.into() {
                 by_order = None;
-                mark = if ahead <= last - id { last - ahead } else { NONE };
+                mark = if is_marked && ahead <= last - id { last - ahead } else { NONE };
                 memory.charged -= charged;
             }
         }
         if by_order.is_none() {
-            asks = id == mark;
+            asks = if id == mark { bit::READ_AHEAD } else { 0 };
             if memory.pages.is(id, bit::RESIDENT) {
                 is_first = true;
                 continue;
@@ -154,7 +161,10 @@ fn read(
                 break;
             }
         }
-        insert(memory, id, bit::LOCKED | if asks { bit::READ_AHEAD } else { 0 });
+        memory.pages.clear(id, bit::SAME_FOLIO);
+        insert(memory, id, bit::LOCKED | asks);
+        // Those that follow in its folio.
+        asks |= if asks != 0 { bit::SAME_FOLIO } else { 0 };
         n += 1;
         // Pages that are there part what is read into several requests.
         requests += u64::from(std::mem::take(&mut is_first));
@@ -252,15 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn where_ext4_has_folios_a_window_without_room_is_tried_once_more() {
-        let read = |kernel: usize| {
-            let mut memory = group(200, PRESETS[kernel], Chance::default());
-            // Nothing can be taken from the group, and there is room for ten pages; then for five more.
-            memory.setting.limit = 10;
-            window(&mut memory, 1, 200, 32, 8);
-            memory.counts.read
+    fn where_there_is_no_room_for_a_folio_pages_are_read_as_long_as_there_is() {
+        let read = |room: u64| {
+            let mut memory = group(200, PRESETS[2], Chance::default());
+            memory.setting.limit = room;
+            next(&mut memory, 1, 200, 32);
+            (memory.counts.read, memory.charged)
         };
-        assert_eq!([read(1), read(2)], [10, 10]);
+        // The first folio has four pages, and nothing can be taken from the group.
+        assert_eq!([2, 6, 10].map(read), [2, 6, 10].map(|pages| (pages, pages)));
         // A page that is there is charged for and given back.
         let mut memory = group(200, PRESETS[2], Chance::default());
         insert(&mut memory, 205, 0);
@@ -270,15 +280,22 @@ mod tests {
 
     #[test]
     fn all_pages_of_a_folio_ask_for_more_until_one_is_reached() {
-        let mut memory = group(400, PRESETS[2], Chance::default());
-        window(&mut memory, 1, 400, 32, 8);
-        let asks = |memory: &Memory| (400..800).filter(|id| memory.pages.is(*id, bit::READ_AHEAD)).collect::<Vec<_>>();
-        assert_eq!(asks(&memory), vec![424]);
+        // Folios lie in a file by its own pages; this one begins at the 401st of all.
+        let mut memory = group(401, PRESETS[2], Chance::default());
+        window(&mut memory, 1, 401, 32, 8);
+        let asks = |memory: &Memory| {
+            let of = |id: &u32| memory.pages.is(401 + id, bit::READ_AHEAD);
+            (0..401).filter(of).collect::<Vec<_>>()
+        };
+        assert_eq!(asks(&memory), vec![24]);
         // The next window is of folios of four pages, the first of which asks; the one behind it of 16.
-        crate::read::pages(&mut memory, 424, 1, false);
-        assert_eq!(asks(&memory), (432..436).collect::<Vec<_>>());
-        crate::read::pages(&mut memory, 434, 1, false);
-        assert_eq!((asks(&memory), memory.reads[1].order), ((464..480).collect::<Vec<_>>(), 4));
+        crate::read::pages(&mut memory, 401 + 24, 1, false);
+        assert_eq!(asks(&memory), (32..36).collect::<Vec<_>>());
+        // A page beside it that asks for itself is not of that folio.
+        memory.pages.set(401 + 31, bit::READ_AHEAD);
+        crate::read::pages(&mut memory, 401 + 34, 1, false);
+        let second: Vec<u32> = [31].into_iter().chain(64..80).collect();
+        assert_eq!((asks(&memory), memory.reads[1].order), (second, 4));
         let cut = [(0, 32, 4), (12, 32, 4), (16, 9, 4), (6, 100, 2)];
         assert_eq!(cut.map(|(page, left, order)| folio_of(page, left, order)), [16, 4, 8, 2]);
     }
