@@ -311,7 +311,7 @@ fn a_file_read_from_its_beginning_is_read_ahead_and_no_page_twice() {
     // Folios of one page, so that no window ends where one does.
     let outcome = run(&load, Setting { costs, kernel: PRESETS[1], ..setting(SwapTo::Nowhere, 1000) });
     assert_eq!(outcome.counts.read, 4096);
-    // A nanosecond a read: 4, 8 and 16 pages, and then 32 at a time, each of which is waited for as the next is asked for, so that nobody waits for the last.
+    // A nanosecond a read: 4, 8 and 16 pages, then 32 at a time. Each is waited for when the next is asked for, so the last is not.
     assert_eq!(outcome.took, 3 + (4096 - 28_u64).div_ceil(32) - 1);
 }
 

@@ -98,7 +98,23 @@ impl Question<'_> {
     }
 }
 
-impl Basis<'_> {
+impl<'a> Basis<'a> {
+    /// What is known without a series.
+    fn assumed(question: &Question<'_>, tiers: Option<&'a TierReport>, lengths: &'a Lengths) -> Basis<'a> {
+        let (between, first_look) = (question.between, FIRST_LOOK);
+        Basis {
+            tiers,
+            lengths,
+            processor: None,
+            disk: None,
+            between,
+            layer: 0.0,
+            follows: false,
+            first_look,
+            records: &[],
+        }
+    }
+
     fn costs(&self, algorithm: &str, fill: &str) -> Costs {
         let costs =
             self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
@@ -137,11 +153,6 @@ fn times(pace: Pace) -> String {
     if pace.times < 0.1 { "less than a tenth".to_owned() } else { format!("{:.1} times", pace.times) }
 }
 
-/// A setting each.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Foretells all settings, so many at once as there are processors.
 ///
 /// # Errors
@@ -153,19 +164,8 @@ pub fn forecast(
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
     let touches = decoded(question)?;
-    let lengths = &Lengths::of(&touches);
-    let basis = Basis {
-        tiers,
-        lengths,
-        processor: None,
-        disk: None,
-        between: question.between,
-        layer: 0.0,
-        follows: false,
-        first_look: FIRST_LOOK,
-        records: &[],
-    };
-    foretold(question, kernels, &touches, (basis, ""), false, progress)
+    let lengths = Lengths::of(&touches);
+    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ""), false, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
@@ -194,18 +194,8 @@ pub fn against(
     };
     let layer = if known::is_plain(records) { 0.0 } else { LOOP };
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
-    let lengths = &Lengths::of(&touches);
-    let basis = Basis {
-        tiers,
-        lengths,
-        processor: None,
-        disk: None,
-        between: question.between,
-        layer,
-        follows: true,
-        first_look,
-        records,
-    };
+    let lengths = Lengths::of(&touches);
+    let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
     progress.step("finding the pace of the processor");
     let is_filled = touches.fill.len() >= FILLED;
     let filled = known::filled(&question.arms, records).filter(|_| is_filled);
@@ -241,8 +231,10 @@ fn foretold(
     let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
     let mut out = Forecast { experiment: (*name).to_owned(), limit, ..Forecast::default() };
     let mut left_out = Vec::new();
-    for (done, batch) in arms.chunks(threads()).enumerate() {
-        progress.step(&format!("predicting {} of {}", done * threads() + batch.len(), arms.len()));
+    // A thread for each setting.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    for (done, batch) in arms.chunks(threads).enumerate() {
+        progress.step(&format!("predicting {} of {}", done * threads + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {
             let begun: Vec<_> =
                 batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis, compared))).collect();
