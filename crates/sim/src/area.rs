@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::cost::with_each;
 use crate::page::{NONE, Pages, bit};
 use crate::pool::Pool;
 use crate::setting::{Setting, SwapTo};
@@ -33,6 +34,8 @@ pub struct Area {
     pub pool: Option<Pool>,
     /// Pages on their way to the disk, by the time they are there.
     writes: VecDeque<(u64, u32)>,
+    /// When the last of them is there.
+    written_until: u64,
 }
 
 impl Area {
@@ -53,6 +56,7 @@ impl Area {
             returned,
             pool,
             writes: VecDeque::new(),
+            written_until: 0,
         }
     }
 
@@ -180,9 +184,20 @@ impl Area {
         self.pool.as_ref().map_or(0, Pool::bytes)
     }
 
-    /// A page is on its way to the disk, where it is at that time.
-    pub fn write(&mut self, id: u32, done: u64) {
-        self.writes.push_back((done, id));
+    /// Pages are on their way to the disk, which takes them together: as they are handed over, or once those before them are there.
+    pub fn write(&mut self, pages: &[u32], now: u64, cost: [f64; 2]) {
+        let done = self.written_until.max(now) + with_each(cost, pages.len() as u64);
+        self.written_until = done;
+        self.writes.extend(pages.iter().map(|id| (done, *id)));
+    }
+
+    /// When the disk is free for a read: it goes ahead of all writes but those that the disk has now.
+    #[must_use]
+    pub fn free_from(&self, now: u64) -> u64 {
+        if self.written_until <= now {
+            return now;
+        }
+        self.writes.iter().map(|(at, _)| *at).find(|at| *at > now).unwrap_or(now)
     }
 
     /// A page that is there by now, if one is.
@@ -244,6 +259,18 @@ mod tests {
         (0..used).for_each(|_| pages.add(0, 4096));
         assert!((0..used).all(|id| area.take(&mut pages, id)));
         (area, pages)
+    }
+
+    #[test]
+    fn writes_go_one_after_the_other_and_a_read_waits_for_those_that_the_disk_has() {
+        let (mut area, _) = full(8, 8);
+        assert_eq!((area.free_from(7), area.next_done()), (7, None));
+        area.write(&[1, 2], 100, [10.0, 5.0]);
+        area.write(&[3], 100, [10.0, 5.0]);
+        assert_eq!([1, 2, 3].map(|id| area.done(id)), [Some(120), Some(120), Some(135)]);
+        assert_eq!([90, 120, 135].map(|now| area.free_from(now)), [120, 135, 135]);
+        area.write(&[4], 300, [10.0, 5.0]);
+        assert_eq!(area.done(4), Some(315));
     }
 
     #[test]

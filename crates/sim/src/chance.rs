@@ -27,7 +27,7 @@ pub struct Draw {
 }
 
 /// Things that are drawn, by their place in a draw.
-const THINGS: usize = 9;
+const THINGS: usize = 10;
 const PHASE: usize = 0;
 const AROUND: usize = 1;
 const OTHERS: usize = 2;
@@ -37,6 +37,7 @@ const BASE: usize = 5;
 const DEVICE: usize = 6;
 const PROCESSOR: usize = 7;
 const CODEC: usize = 8;
+const IDLE: usize = 9;
 
 /// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
 /// median of 32 runs is so that of 400; drawn each by itself, costs of one seed were 17 % too high in the median.
@@ -71,7 +72,7 @@ impl Draw {
 }
 
 /// Puts them in an order of chance.
-pub fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
+fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
     for end in (1..=values.len()).rev() {
         values.swap(usize::try_from(random.below(end as u64)).unwrap_or_default(), end - 1);
     }
@@ -95,6 +96,8 @@ pub struct Chance {
     pub late: u64,
     /// What a device takes is up to this share more or less, from one time to the next.
     pub jitter: f64,
+    /// The program has one idle page less: of its stack, so that all its others lie in a swap area beside one neighbour or the other.
+    pub less: bool,
     /// Where the chance within the run begins.
     pub seed: u64,
 }
@@ -116,10 +119,11 @@ impl Chance {
             elsewhere: setting.kernel.several_cpus && draw.small(ELSEWHERE, 2) == 1,
             late,
             jitter: JITTER,
+            less: load.program.is_some_and(|(program, _)| program.idle > 0) && draw.small(IDLE, 2) == 1,
             seed: draw.seed,
         };
         let [least, most] = own(load);
-        let base = least_base(load) + draw.below(BASE, most.saturating_sub(least));
+        let base = least_base(load) + draw.below(BASE, most.saturating_sub(least)) + u64::from(chance.less);
         let costs = drawn(&setting.costs, draw);
         (chance, Setting { base, costs, ..setting.clone() })
     }
@@ -128,7 +132,7 @@ impl Chance {
 /// The least pages that a group pays for beside those of its load.
 #[must_use]
 pub fn least_base(load: &Compact) -> u64 {
-    let can_leave = load.program.map_or(0, |(program, _)| u64::from(program.idle + program.report));
+    let can_leave = load.program.map_or(0, |(program, _)| u64::from(program.can_leave()));
     tables(load) + own(load)[0].saturating_sub(can_leave)
 }
 

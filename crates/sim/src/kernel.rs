@@ -139,7 +139,7 @@ pub struct Kernel {
     pub on_demand: bool,
     /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
     pub sums_up: bool,
-    /// What is kept back is handed over once its oldest request is long (6.13 and later); before, once its newest is.
+    /// What is kept back is handed over once its oldest request is long (6.12 and later, as they are now); before, once its newest is.
     pub oldest_request: bool,
     /// The version of groups in which its rules were traced on this release itself, event by event; others were only read.
     pub traced: Option<Group>,
@@ -183,7 +183,6 @@ const L6_12: Kernel = Kernel {
     generations: Mglru::Mended,
     swap_cache: SwapCache::PastForPrivate,
     traced: Some(Group::V2),
-    oldest_request: false,
     cut: Cut::OfTheFile,
     frees_late: true,
     ..L6_18
@@ -201,6 +200,7 @@ pub const PRESETS: [Kernel; 4] = [
         second_walk: false,
         on_demand: true,
         sums_up: true,
+        oldest_request: false,
         zspage: 4,
         quarters: true,
         ..L6_12

@@ -28,8 +28,8 @@ pub const PAGE: u64 = 4096;
 pub struct Program {
     /// Pages that it does not need again once the load begins.
     pub idle: u32,
-    /// Pages that it needs for each report.
-    pub report: u32,
+    /// Pages that it needs for each report, in the order of need; their numbers are their order as they leave RAM.
+    pub report: &'static [u32],
     /// Touches between looks at the clock, which begin anew with each round.
     pub look: u64,
     /// Nanoseconds from one report to the next, at least; the end of a round is reported in any case, and does not count as one.
@@ -42,6 +42,12 @@ impl Program {
     /// Pages of a program that was not measured, the least and the most. That of code-plus-data had 206 with one size of its load and 194 with another; up to 64 more
     /// or less are left open, which is what a processor charges ahead.
     pub const OWN: [u64; 2] = [138, 266];
+
+    /// Its pages that can leave RAM.
+    #[must_use]
+    pub fn can_leave(&self) -> u32 {
+        self.idle.saturating_add(u32::try_from(self.report.len()).unwrap_or(u32::MAX))
+    }
 }
 
 /// The parts of a number.
@@ -109,7 +115,7 @@ impl Compact {
     /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
     #[must_use]
     pub fn with_program(mut self, program: Program) -> Compact {
-        let (first, pages) = (self.pages(), program.idle + program.report);
+        let (first, pages) = (self.pages(), program.can_leave());
         if pages == 0 {
             self.program = Some((program, first));
         } else if self.regions.len() < REGIONS && first + pages <= word::PAGE {

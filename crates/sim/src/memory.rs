@@ -231,11 +231,11 @@ impl Memory {
         self.charged > self.limit()
     }
 
-    /// Asks a disk for `n` pages: when they are there.
+    /// Asks the disk for `n` pages, behind what it writes just then: when they are there. Files and the swap area lie on one.
     pub fn ask(&mut self, cost: [f64; 2], n: u64) -> u64 {
         let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
         self.counts.fetched += n;
-        self.clock + with_each(cost.map(|ns| ns * times), n)
+        self.area.free_from(self.clock) + with_each(cost.map(|ns| ns * times), n)
     }
 
     /// Waits for what a disk is done with at that time.
@@ -250,7 +250,7 @@ impl Memory {
     pub fn write_out(&mut self, id: u32) {
         debug_assert!(self.plug.is_open());
         self.counts.written += 1;
-        self.clock += self.steps.swap_write[0];
+        self.clock += self.steps.swap_write;
         self.pages.set(id, bit::WRITEBACK | bit::READ_AHEAD);
         self.keep_back(id, true);
     }
@@ -266,8 +266,8 @@ impl Memory {
 
     /// All that is kept back is on its way to the disk.
     pub fn hand_over(&mut self) {
-        let done = self.clock + self.steps.swap_write[1];
-        self.plug.take().for_each(|id| self.area.write(id, done));
+        let (clock, cost) = (self.clock, self.setting.costs.swap_written);
+        self.plug.take(|pages| self.area.write(pages, clock, cost));
     }
 
     /// Waits until a page that is on its way is there.

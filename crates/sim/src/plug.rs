@@ -2,14 +2,13 @@
 //!
 //! Stands for `blk_start_plug`, `blk_add_rq_to_plug` (block/blk-core.c, block/blk-mq.c); read in 6.1 and 6.18. While it is open nothing that reclaim
 //! writes is on its way, so none of it becomes free: reclaim writes on until the plug is full, or until the task waits for a disk. A cluster that is read
-//! from swap opens one for all that is charged for it. Left out: requests to several disks, and that
-//! the disk takes longer for many.
+//! from swap opens one for all that is charged for it. Left out: requests to several disks.
 
 /// Requests that a plug holds (`BLK_MAX_REQUEST_COUNT`).
 const MOST: u32 = 32;
 /// Pages of a request that is long enough to hand all over as the next begins (`BLK_PLUG_FLUSH_SIZE`).
 const LONG: u32 = 32;
-/// Pages of one request: what a virtio disk takes at once. Others take 128 to 320.
+/// Pages of one request, and of several that a virtio disk takes at once: a ring of 256 has room for them. Others take 128 to 320.
 const LONGEST: u32 = 254;
 
 /// The plug of the task.
@@ -23,6 +22,8 @@ pub struct Plug {
     /// The slot that would make the last request longer, and whether it is a write.
     next: (u32, bool),
     writes: Vec<u32>,
+    /// How many of these each request has.
+    lengths: Vec<u32>,
 }
 
 impl Plug {
@@ -43,7 +44,7 @@ impl Plug {
         self.depth > 0
     }
 
-    /// What is there is handed over before this slot comes to it, if it begins a request: there are enough, or the `oldest` is long; before 6.13 the newest.
+    /// What is there is handed over before this slot comes to it, if it begins a request: there are enough, or the `oldest` is long; in 6.1 the newest.
     #[must_use]
     pub fn is_full(&self, slot: u32, is_write: bool, oldest: bool) -> bool {
         let looked_at = if oldest { self.first } else { self.last };
@@ -52,8 +53,12 @@ impl Plug {
 
     /// A page that is written.
     pub fn write(&mut self, id: u32, slot: u32) {
-        self.add(slot, true);
         self.writes.push(id);
+        if self.add(slot, true) {
+            self.lengths.push(1);
+        } else if let Some(length) = self.lengths.last_mut() {
+            *length += 1;
+        }
     }
 
     /// A page that is read.
@@ -65,23 +70,37 @@ impl Plug {
         self.requests > 0 && self.next == (slot, is_write) && self.last < LONGEST
     }
 
-    fn add(&mut self, slot: u32, is_write: bool) {
-        if self.continues(slot, is_write) {
-            self.last += 1;
-        } else {
+    /// Whether a request begins with it.
+    fn add(&mut self, slot: u32, is_write: bool) -> bool {
+        let begins = !self.continues(slot, is_write);
+        if begins {
             self.requests += 1;
             self.last = 1;
+        } else {
+            self.last += 1;
         }
         if self.requests == 1 {
             self.first = self.last;
         }
         self.next = (slot + 1, is_write);
+        begins
     }
 
-    /// What was kept back, which is none of it any more.
-    pub fn take(&mut self) -> impl Iterator<Item = u32> + '_ {
+    /// Gives away the pages that are written, so many requests together as the disk takes at once; none is kept back any more.
+    pub fn take(&mut self, mut together: impl FnMut(&[u32])) {
         (self.requests, self.first, self.last) = (0, 0, 0);
-        self.writes.drain(..)
+        let (mut begin, mut end) = (0, 0);
+        for length in self.lengths.drain(..).map(|length| length as usize) {
+            if end + length - begin > LONGEST as usize {
+                together(&self.writes[begin..end]);
+                begin = end;
+            }
+            end += length;
+        }
+        if end > begin {
+            together(&self.writes[begin..end]);
+        }
+        self.writes.clear();
     }
 }
 
@@ -97,7 +116,9 @@ mod tests {
             plug.write(*slot, *slot);
             full
         });
-        plug.take().count() - 1
+        let mut held = 0;
+        plug.take(|pages| held += pages.len());
+        held - 1
     }
 
     fn behind_a_read() -> Plug {
@@ -122,8 +143,21 @@ mod tests {
         plug.read(8);
         plug.write(1, 9);
         assert_eq!((plug.requests, plug.first, plug.last), (2, 2, 1));
-        assert_eq!(plug.take().collect::<Vec<_>>(), [1]);
-        assert_eq!(plug.requests, 0);
+        plug.write(2, 10);
+        plug.write(3, 20);
+        let mut taken = Vec::new();
+        plug.take(|pages| taken.push(pages.to_vec()));
+        assert_eq!((taken, plug.requests), (vec![vec![1, 2, 3]], 0));
+    }
+
+    #[test]
+    fn the_disk_takes_so_many_requests_together_as_make_a_long_one() {
+        let mut plug = Plug::default();
+        let slots = (0..200).chain(300..350).chain(400..410).chain(500..800);
+        slots.enumerate().for_each(|(id, slot)| plug.write(u32::try_from(id).unwrap(), slot));
+        let mut taken = Vec::new();
+        plug.take(|pages| taken.push(pages.len()));
+        assert_eq!(taken, [250, 10, 254, 46]);
     }
 
     #[test]

@@ -79,8 +79,9 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
     memory.steps.minor += memory.steps.fill;
-    let mut reports = Reports::of(load, &mut memory.random);
-    let filled = touches(&mut memory, &load.fill, u64::MAX, &mut reports);
+    let mut reports = Reports::of(load);
+    // The first touch of a fill is of an idle page.
+    let filled = touches(&mut memory, &load.fill[usize::from(chance.less)..], u64::MAX, &mut reports);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
     reports.begin(begin, load.of_a_round);

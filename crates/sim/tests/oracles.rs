@@ -108,10 +108,15 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     }
 }
 
+/// Pages of a program, each needed as they leave.
+fn in_order(n: u32) -> &'static [u32] {
+    Vec::leak((0..n).collect())
+}
+
 fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
     let program = Program {
         idle: below(random, 40),
-        report: below(random, 40),
+        report: in_order(below(random, 40)),
         look: 64,
         every: random.below(1 << 20),
         own: Program::OWN,
@@ -341,8 +346,9 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 #[test]
 fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_cannot_write() {
     // It comes back from swap, and for that anything may be written.
-    let of = |report| {
-        let program = Program { idle: 64 - report, report, look: 64, every: 1_000_000, own: Program::OWN };
+    let of = |needed| {
+        let program =
+            Program { idle: 64 - needed, report: in_order(needed), look: 64, every: 1_000_000, own: Program::OWN };
         run(&code_plus_data(11, true).with_program(program), setting(SwapTo::Disk, 15 << 8)).counts
     };
     let (never, often) = (of(0), of(32));
@@ -386,8 +392,9 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
 
 #[test]
 fn idle_pages_of_the_program_leave_room_where_there_is_swap() {
-    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
-    let swapped = |load: &Compact| run(load, setting(SwapTo::Disk, 3 << 8)).counts.swap_out;
-    let program = Program { idle: 30, report: 4, look: 64, every: 1_000_000, own: Program::OWN };
-    assert!(swapped(&load.clone().with_program(program)) > swapped(&load));
+    let load = Compact::of(&Load::named("heap", 3 << 20, 2, 256).unwrap()).unwrap();
+    let swapped =
+        |load: &Compact| run(load, Setting { base: 0, ..setting(SwapTo::Disk, (3 << 8) + 15) }).counts.swap_out;
+    let program = Program { idle: 30, report: &[3, 1, 0, 2], look: 64, every: 1_000_000, own: Program::OWN };
+    assert!(swapped(&load) == 0 && swapped(&load.with_program(program)) >= 15);
 }

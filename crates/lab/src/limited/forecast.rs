@@ -196,12 +196,13 @@ pub fn against(
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let lengths = Lengths::of(&touches);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
-    progress.step("finding the pace of the processor");
+    // A fill may wait for its writes, so something is known of the disk first.
     let is_filled = touches.fill.len() >= FILLED;
     let filled = known::filled(&question.arms, records).filter(|_| is_filled);
-    let basis = Basis { processor: found(PaceOf::Processor, basis, filled.as_ref())?, ..basis };
-    progress.step("finding the pace of the disk");
     let by = known::rounds(&question.arms, records);
+    progress.step("finding the paces of disk and processor");
+    let disk = if filled.is_some() { found(PaceOf::Disk, basis, by.as_ref())? } else { None };
+    let basis = Basis { processor: found(PaceOf::Processor, Basis { disk, ..basis }, filled.as_ref())?, ..basis };
     let basis = Basis { disk: found(PaceOf::Disk, basis, by.as_ref())?, ..basis };
     let name = by.map_or("", |((arm, _), _)| arm.name.as_str());
     let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;

@@ -18,9 +18,9 @@ const TOUCHES: u64 = 2;
 /// Time between reports.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
-/// A program of which so many pages are idle, and so many are needed at each report.
+/// A program of which so many pages are idle, and these are needed at each report, in this order.
 #[must_use]
-pub const fn program(idle: u32, report: u32) -> Program {
+pub const fn program(idle: u32, report: &'static [u32]) -> Program {
     Program { idle, report, look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: Program::OWN }
 }
 

@@ -11,7 +11,7 @@ use crate::prelude::*;
 
 /// What the program has before it maps its load is locked in RAM, all that it touches with among it: as many anonymous pages as there were then were there at
 /// the end of every run. Reports need no more.
-const PROGRAM: Program = program(0, 0);
+const PROGRAM: Program = program(0, &[]);
 /// User time of its runs, less that of the fill: 0.2 to 0.6 µs a touch.
 const BETWEEN: f64 = 300.0;
 
