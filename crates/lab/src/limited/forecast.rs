@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_sim::cost::{Costs, Pace};
-/// How often a setting is simulated if nothing else is asked for.
+/// How often a setting is simulated.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
@@ -192,16 +192,16 @@ pub fn against(
         let (timeout, seed) = (workload.timeout.0, workload.seed);
         Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice(), question.runs)))
     };
-    let layer = if known::is_plain(records) { 0.0 } else { LOOP };
+    let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
-    let lengths = Lengths::of(&touches);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
-    // A fill may wait for its writes, so something is known of the disk first.
+    // A fill with swap on a disk waits for its writes, so something is known of the disk first.
     let is_filled = touches.fill.len() >= FILLED;
     let filled = known::filled(&question.arms, records).filter(|_| is_filled);
     let by = known::rounds(&question.arms, records);
     progress.step("finding the paces of disk and processor");
-    let disk = if filled.is_some() { found(PaceOf::Disk, basis, by.as_ref())? } else { None };
+    let waits = filled.as_ref().is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
+    let disk = if waits { found(PaceOf::Disk, basis, by.as_ref())? } else { None };
     let basis = Basis { processor: found(PaceOf::Processor, Basis { disk, ..basis }, filled.as_ref())?, ..basis };
     let basis = Basis { disk: found(PaceOf::Disk, basis, by.as_ref())?, ..basis };
     let name = by.map_or("", |((arm, _), _)| arm.name.as_str());
