@@ -8,7 +8,7 @@ SHARED = (
     "Shared data leaves in bursts, and when a burst comes is chance. Reclaim for read-ahead may not write shared pages, so code alone has to go, until one of two things happens. The kernel "
     "stops reading ahead, since its count of misses (`mmap_miss`) has passed 100, and each fault may write; the count goes up by one a fault and down by about one, so it wanders (simulated "
     "and traced it passes after some 1,000 faults, or not at all). Or the program needs pages of its own that have left; reclaim for them writes up to 8,000 pages at once, as its writes are "
-    "kept back while a cluster is read. With swappiness 180, 15 of 23 traced runs came to the first, and 6 of 32 simulated ones; runs of one setting differ by 2 to 5 times."
+    "kept back while a cluster is read. With swappiness 180, 15 of 23 traced runs came to the first, and 15 of 22 on another machine; runs of one setting differ by 2 to 5 times."
 )
 # One run of no-swap was traced (filemap:mm_filemap_add_to_page_cache): 1,042 folios of 32 pages, 16 of 16, 134 of 2 or 4, and 28,681 pages alone.
 SCAN = (

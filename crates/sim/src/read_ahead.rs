@@ -92,7 +92,7 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
     wait(memory, asked);
 }
 
-/// The window behind that one: nobody waits for it yet. Read in folios of several pages, it ends with a whole folio.
+/// The next window, which no touch waits for. Where it is read in folios of several pages, it ends with a whole one.
 fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
     let order = memory.reads[region].order + 2;
     memory.reads[region].order = order;

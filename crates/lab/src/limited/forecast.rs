@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_sim::cost::{Costs, Pace};
-/// How often a setting is simulated.
+/// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
