@@ -21,7 +21,7 @@ LEAST = 50
 SLOWDOWN = 3
 WIDE = 2
 RESAMPLES = 2000
-PACE = re.compile(r"by (?:what )?a round of (.+?)(?: took;|, whose)")
+PACE = re.compile(r"(?:by what|by|part of) a round of (.+?)(?: took;|, whose)")
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
 
 

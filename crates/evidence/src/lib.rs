@@ -46,8 +46,8 @@ pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_o
 pub use outcome::{FigureDifference, no_pressure};
 pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
-    Arm, Better, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord, SwapKind,
-    Verdict, Workload,
+    Arm, Better, CodecTimes, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord,
+    SwapKind, Verdict, Workload,
 };
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};

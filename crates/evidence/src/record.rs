@@ -329,6 +329,16 @@ impl PoolBalance {
     }
 }
 
+/// What one page took to be compressed into the zram of a run and to be read back, in the middle of many; measured before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CodecTimes {
+    /// A write of one page.
+    pub compress: Nanos,
+    /// A read of one page.
+    pub decompress: Nanos,
+}
+
 /// The raw record of one run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -370,6 +380,9 @@ pub struct RunRecord {
     pub fraction: f64,
     /// Wall time of the rounds, completed or not.
     pub elapsed: Nanos,
+    /// Processor time of the workload from the end of its fill to its last report, as it says itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worked: Option<Nanos>,
     /// User time of the workload, whole life.
     pub user: Nanos,
     /// System time of the workload, whole life.
@@ -380,6 +393,9 @@ pub struct RunRecord {
     pub figures: Vec<Figure>,
     /// What only this experiment knows: a tree of functions, a map of pages.
     pub detail: Option<serde_json::Value>,
+    /// What compression took before the run, in arms with zram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codec: Option<CodecTimes>,
     /// Limit and pool, in arms with zram.
     pub pool: Option<PoolBalance>,
     /// Raw counters of the group and of the machine before.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::cost::with_each;
+use crate::cost::whole;
 use crate::page::{NONE, Pages, bit};
 use crate::pool::Pool;
 use crate::setting::{Setting, SwapTo};
@@ -34,8 +34,8 @@ pub struct Area {
     pub pool: Option<Pool>,
     /// Pages on their way to the disk, by the time they are there.
     writes: VecDeque<(u64, u32)>,
-    /// When the last of them is there.
-    written_until: u64,
+    /// When the disk has done all that it was asked for.
+    taken_until: u64,
 }
 
 impl Area {
@@ -56,7 +56,7 @@ impl Area {
             returned,
             pool,
             writes: VecDeque::new(),
-            written_until: 0,
+            taken_until: 0,
         }
     }
 
@@ -185,19 +185,16 @@ impl Area {
     }
 
     /// Pages are on their way to the disk, which takes them together: as they are handed over, or once those before them are there.
-    pub fn write(&mut self, pages: &[u32], now: u64, cost: [f64; 2]) {
-        let done = self.written_until.max(now) + with_each(cost, pages.len() as u64);
-        self.written_until = done;
+    #[expect(clippy::cast_precision_loss, reason = "a number of pages")]
+    pub fn write(&mut self, pages: &[u32], now: u64, [at_all, each]: [f64; 2]) {
+        let done = self.ask(now, whole(at_all + each * pages.len() as f64));
         self.writes.extend(pages.iter().map(|id| (done, *id)));
     }
 
-    /// When the disk is free for a read: it goes ahead of all writes but those that the disk has now.
-    #[must_use]
-    pub fn free_from(&self, now: u64) -> u64 {
-        if self.written_until <= now {
-            return now;
-        }
-        self.writes.iter().map(|(at, _)| *at).find(|at| *at > now).unwrap_or(now)
+    /// Asks the disk for what takes so long: when it is done. A disk takes requests in their order.
+    pub fn ask(&mut self, now: u64, takes: u64) -> u64 {
+        self.taken_until = self.taken_until.max(now) + takes;
+        self.taken_until
     }
 
     /// A page that is there by now, if one is.
@@ -262,15 +259,16 @@ mod tests {
     }
 
     #[test]
-    fn writes_go_one_after_the_other_and_a_read_waits_for_those_that_the_disk_has() {
+    fn a_disk_takes_writes_and_reads_in_their_order() {
         let (mut area, _) = full(8, 8);
-        assert_eq!((area.free_from(7), area.next_done()), (7, None));
+        assert_eq!((area.ask(7, 20), area.ask(7, 1), area.next_done()), (27, 28, None));
         area.write(&[1, 2], 100, [10.0, 5.0]);
         area.write(&[3], 100, [10.0, 5.0]);
         assert_eq!([1, 2, 3].map(|id| area.done(id)), [Some(120), Some(120), Some(135)]);
-        assert_eq!([90, 120, 135].map(|now| area.free_from(now)), [120, 135, 135]);
-        area.write(&[4], 300, [10.0, 5.0]);
-        assert_eq!(area.done(4), Some(315));
+        assert_eq!(area.ask(90, 20), 155);
+        area.write(&[4], 120, [10.0, 5.0]);
+        area.write(&[5], 300, [10.0, 5.0]);
+        assert_eq!([4, 5].map(|id| area.done(id)), [Some(170), Some(315)]);
     }
 
     #[test]

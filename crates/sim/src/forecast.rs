@@ -1,6 +1,6 @@
 //! A setting foretold: many runs of the simulator, over what the kernel leaves open and over what a cost may be.
 //!
-//! The middle of the runs is the forecast; its interval goes from the least to the most of them, and of counts beyond on kernels that were only read.
+//! The middle of the runs is the forecast; its interval is for nine of ten of them, and of counts goes beyond on kernels that were only read.
 
 use ramline_trace::generate::Load;
 use ramline_units::JsonSchema;
@@ -10,39 +10,12 @@ use crate::belady;
 use crate::chance::{self, Chance};
 use crate::load::Compact;
 use crate::memory::Setting;
+pub use crate::range::Range;
 use crate::rivals::Simpler;
 use crate::run::{self, End, Outcome};
 
 /// Runs of each setting, if not told otherwise.
 pub const RUNS: u32 = 32;
-/// The middle of several values, the least and the most.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
-pub struct Range {
-    /// The middle.
-    pub median: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Range {
-    /// Of some values; `None` of none.
-    #[must_use]
-    pub fn of(mut values: Vec<f64>) -> Option<Range> {
-        values.sort_by(f64::total_cmp);
-        let last = values.len().checked_sub(1)?;
-        let (low, high) = (*values.first()?, *values.get(last)?);
-        let median = (values.get(last / 2)? + values.get(values.len() / 2)?) / 2.0;
-        Some(Range { median, low, high })
-    }
-
-    /// Whether a value lies in it.
-    #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
 
 /// How runs end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]

@@ -51,6 +51,7 @@ pub mod pace;
 mod page;
 mod plug;
 pub mod pool;
+mod range;
 mod read;
 mod read_ahead;
 mod reclaim;

@@ -12,7 +12,7 @@ use crate::area::Area;
 use crate::batch::Batches;
 use crate::chance::{Chance, unit};
 use crate::cluster::Clusters;
-use crate::cost::{Steps, with_each};
+use crate::cost::{Steps, of_read};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
 use crate::keeper::Keeper;
@@ -231,11 +231,11 @@ impl Memory {
         self.charged > self.limit()
     }
 
-    /// Asks the disk for `n` pages, behind what it writes just then: when they are there. Files and the swap area lie on one.
+    /// Asks the disk for `n` pages, behind what it was asked for before: when they are there. Files and the swap area lie on one.
     pub fn ask(&mut self, cost: [f64; 2], n: u64) -> u64 {
         let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
         self.counts.fetched += n;
-        self.area.free_from(self.clock) + with_each(cost.map(|ns| ns * times), n)
+        self.area.ask(self.clock, of_read(cost.map(|ns| ns * times), n))
     }
 
     /// Waits for what a disk is done with at that time.

@@ -7,7 +7,7 @@ use crate::chance::{self, Chance, Draw};
 use crate::cost::{self, Costs, Pace, Spread};
 use crate::forecast::Range;
 use crate::load::Compact;
-use crate::run;
+use crate::run::{self, Outcome};
 use crate::setting::Setting;
 
 /// Runs of one step of the search, and steps: few runs say where to look, many what is there.
@@ -23,43 +23,40 @@ const ALIKE: f64 = 1.25;
 
 /// By what a pace is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaceOf {
-    /// A processor, by how long memory took to fill.
-    Processor,
-    /// The disks, by how long a round took.
-    Disk,
+pub enum PaceBy {
+    /// That of a processor, by how long memory took to fill.
+    Fill,
+    /// That of a processor, by its own time in a round.
+    Work,
+    /// That of the disks, by how long a round took.
+    Round,
 }
 
-/// How many times slower a processor or the disks were than a setting has them, by the seconds that its runs took: of the fill, or of a
-/// round, simulated up to `most` times at once. `None` where no pace explains the time.
+/// How many times slower a processor or the disks were than a setting has them, by the seconds of its runs,
+/// simulated up to `most` times at once. `None` where no pace explains the time.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
 pub fn found(
     load: &Compact,
     setting: &Setting,
     timeout: u64,
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
-    (of, took, most): (PaceOf, &[f64], u32),
+    (by, took, most): (PaceBy, &[f64], u32),
 ) -> Option<Pace> {
     let middle = Range::of(took.to_vec())?.median;
     let pages = run::pages(load, length);
     // Of a fill the rounds are no part.
-    let timeout = if of == PaceOf::Disk { timeout } else { 0 };
+    let timeout = if by == PaceBy::Fill { 0 } else { timeout };
     let takes = |times: f64, runs: u32| {
         let pace = Pace { times, spread: 1.0 };
-        let costs = match of {
-            PaceOf::Processor => setting.costs.with_processor(pace),
-            PaceOf::Disk => setting.costs.with_device(pace),
+        let costs = match by {
+            PaceBy::Fill | PaceBy::Work => setting.costs.with_processor(pace),
+            PaceBy::Round => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
         let one = |draw: Draw| {
             let (chance, setting) = Chance::of(load, &setting, &draw);
-            let run = run::compact(load, pages.clone(), setting, timeout, chance);
-            match of {
-                PaceOf::Processor => run.fill as f64 / 1e9,
-                PaceOf::Disk => run.took as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE),
-            }
+            seconds(&run::compact(load, pages.clone(), setting, timeout, chance), by)
         };
         Range::of(chance::draws(runs.min(most), seed).map(one).collect()).map_or(0.0, |range| range.median)
     };
@@ -77,9 +74,20 @@ pub fn found(
     Some(Pace { times, spread: spread(took) })
 }
 
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
+fn seconds(run: &Outcome, by: PaceBy) -> f64 {
+    let of_a_round = |ns: u64| ns as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE);
+    match by {
+        PaceBy::Fill => run.fill as f64 / 1e9,
+        PaceBy::Work => of_a_round(run.took - run.waited),
+        PaceBy::Round => of_a_round(run.took),
+    }
+}
+
 /// So many times less or more than the middle values are: two standard deviations of their logarithms. One alone says nothing about it.
+#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
-fn spread(values: &[f64]) -> f64 {
+pub fn spread(values: &[f64]) -> f64 {
     let (n, logs) = (values.len() as f64, values.iter().map(|value| value.ln()));
     if values.len() < 2 {
         return cost::MEASURED_SPREAD;
@@ -95,7 +103,7 @@ mod tests {
     use ramline_trace::generate::Load;
 
     use super::*;
-    use crate::forecast::{RUNS, compact};
+    use crate::forecast::RUNS;
     use crate::kernel::PRESETS;
     use crate::setting::{Sums, SwapTo};
 
@@ -103,7 +111,7 @@ mod tests {
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
         let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
         let length = |_: u32, _: u64| 2000;
-        for (of, swap) in [(PaceOf::Disk, SwapTo::Disk), (PaceOf::Processor, SwapTo::Zram)] {
+        for (by, swap) in [(PaceBy::Round, SwapTo::Disk), (PaceBy::Work, SwapTo::Disk), (PaceBy::Fill, SwapTo::Zram)] {
             let known = Setting {
                 limit: 3 << 8,
                 follows: false,
@@ -119,26 +127,21 @@ mod tests {
                 kernel: PRESETS[2],
             };
             let six = Pace { times: 6.0, spread: 1.0 };
-            let costs = match of {
-                PaceOf::Disk => known.costs.with_device(six),
-                PaceOf::Processor => known.costs.with_processor(six),
+            let costs = match by {
+                PaceBy::Round => known.costs.with_device(six),
+                PaceBy::Work | PaceBy::Fill => known.costs.with_processor(six),
             };
             let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
-            let took = match of {
-                PaceOf::Disk => {
-                    let figures = compact(&load, &slow, u64::MAX, (7, RUNS), length).unwrap();
-                    figures.round.unwrap().median
-                }
-                PaceOf::Processor => {
-                    let (chance, slow) = Chance::of(&load, &slow, &chance::draws(1, 7).next().unwrap());
-                    let pages = run::pages(&load, length);
-                    run::compact(&load, pages, slow, u64::MAX, chance).fill as f64 / 1e9
-                }
+            let pages = run::pages(&load, length);
+            let one = |draw: Draw| {
+                let (chance, slow) = Chance::of(&load, &slow, &draw);
+                seconds(&run::compact(&load, pages.clone(), slow, u64::MAX, chance), by)
             };
-            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (of, took, RUNS));
+            let took = Range::of(chance::draws(RUNS, 7).map(one).collect()).unwrap().median;
+            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (by, took, RUNS));
             let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
-            assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{of:?}: {pace:?}");
-            assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{of:?}");
+            assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{by:?}: {pace:?}");
+            assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{by:?}");
         }
     }
 }

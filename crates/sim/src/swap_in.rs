@@ -65,6 +65,7 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
     if memory.setting.swap == SwapTo::Zram {
         memory.clock += memory.steps.decompress * read;
     } else if read > 0 {
+        memory.clock += memory.steps.swap_fetch;
         let done = memory.ask(memory.setting.costs.swap_read, read);
         memory.wait_until(done);
     }

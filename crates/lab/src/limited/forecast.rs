@@ -5,28 +5,25 @@
 use std::sync::Arc;
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
-use ramline_sim::cost::{Costs, Pace};
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
-use ramline_sim::pace::{self, PaceOf};
+use ramline_sim::pace::{self, PaceBy};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
 
+use super::basis::{Basis, FIRST_LOOK};
 use super::lengths::{Lengths, one_of};
 use super::plan::SwapSizes;
 use super::{known, profile};
 use crate::prelude::*;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 
-/// The lab looks at the group as the program begins and each [`SAMPLE_EVERY`] after that; a load begins 1 to 20 ms later, when its tables are made.
-/// Nanoseconds from there to the next look.
-const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
 /// Why a group may be out of memory that has swap.
@@ -38,9 +35,9 @@ const ALGORITHM: &str = "lzo-rle";
 const CLUSTER: u32 = 8;
 /// The chance that nothing was read from swap since boot, where no record says it.
 const FRESH: f64 = 0.5;
-/// A read of a file in the lab goes through a loop device, which took 28 to 43 µs longer than its disk did, the less the larger the read (traced, `block_rq_issue` to
-/// `block_rq_complete` of both).
-const LOOP: f64 = 35e3;
+/// A read of a file in the lab goes through a loop device: rounds with many of them waited 31 µs for each, and 10 for each read from swap. (It takes 28 to 43 µs longer
+/// than its disk, traced from `block_rq_issue` to `block_rq_complete` of both; a part of it goes by while the task gives up its processor.)
+const LOOP: f64 = 21e3;
 /// A fill of fewer touches says nothing about a processor.
 const FILLED: usize = 256;
 
@@ -63,28 +60,6 @@ pub struct Question<'a> {
     pub runs: u32,
 }
 
-/// What times rest on.
-#[derive(Clone, Copy)]
-struct Basis<'a> {
-    tiers: Option<&'a TierReport>,
-    /// What pages compress to.
-    lengths: &'a Lengths,
-    /// How many times slower the processor of a series was.
-    processor: Option<Pace>,
-    /// And its disks.
-    disk: Option<Pace>,
-    /// The program's nanoseconds between touches.
-    between: f64,
-    /// What lies between files and their disk adds to each read, in nanoseconds.
-    layer: f64,
-    /// With zram, the limit follows the pool as in the lab.
-    follows: bool,
-    /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
-    first_look: [u64; 2],
-    /// What was measured; of a setting it says how often nothing was read from swap since boot.
-    records: &'a [RunRecord],
-}
-
 impl Question<'_> {
     /// The same load in other amounts of RAM as well; each setting's name then says in which.
     #[must_use]
@@ -96,61 +71,6 @@ impl Question<'_> {
         self.arms.iter_mut().for_each(|(arm, workload)| arm.name = format!("{} at {}", arm.name, workload.limit));
         self
     }
-}
-
-impl<'a> Basis<'a> {
-    /// What is known without a series.
-    fn assumed(question: &Question<'_>, tiers: Option<&'a TierReport>, lengths: &'a Lengths) -> Basis<'a> {
-        let (between, first_look) = (question.between, FIRST_LOOK);
-        Basis {
-            tiers,
-            lengths,
-            processor: None,
-            disk: None,
-            between,
-            layer: 0.0,
-            follows: false,
-            first_look,
-            records: &[],
-        }
-    }
-
-    fn costs(&self, algorithm: &str, fill: &str) -> Costs {
-        let costs =
-            self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
-        let costs = Costs { layer: self.layer, between: self.between, ..costs };
-        let costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
-        self.processor.map_or(costs, |pace| costs.with_processor(pace))
-    }
-
-    /// `setting` is the one that the pace of the disks was found by.
-    fn said(&self, setting: &str) -> String {
-        let of = if self.tiers.is_some() { "measure tiers found" } else { "is assumed" };
-        let disk = self.disk.map(|pace| {
-            let times = times(pace);
-            format!("reads took {times} as long as {of}, by a round of {setting}, whose own time is so no prediction")
-        });
-        let processor = self.processor.map(|pace| {
-            format!("a processor took {} as long as is assumed, by how long memory took to fill", times(pace))
-        });
-        let known: Vec<String> = disk.into_iter().chain(processor).collect();
-        match self.tiers {
-            None if self.disk.is_none() && !known.is_empty() => {
-                format!("times: by assumed costs of a disk; {}", known.join("; "))
-            }
-            _ if !known.is_empty() => format!("times: {}", known.join("; ")),
-            Some(report) => {
-                let of = report.conditions.first().cloned().unwrap_or_default();
-                format!("times: by what measure tiers found ({of})")
-            }
-            None => "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
-                .to_owned(),
-        }
-    }
-}
-
-fn times(pace: Pace) -> String {
-    if pace.times < 0.1 { "less than a tenth".to_owned() } else { format!("{:.1} times", pace.times) }
 }
 
 /// Foretells all settings, so many at once as there are processors.
@@ -183,28 +103,34 @@ pub fn against(
     let own = known::own(records).unwrap_or(question.program.own);
     let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
     let touches = decoded(question)?;
-    let found = |of: PaceOf, basis: Basis<'_>, by: Option<&(&(Arm, Workload), Vec<f64>)>| {
-        let Some(((arm, workload), took)) = by else { return Ok(None) };
+    let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>| {
+        let Some(((arm, workload), took)) = of else { return Ok(None) };
         let Some((setting, lengths)) = prepared(&(arm.clone(), workload.clone(), kernel), question.swap, basis)? else {
             return Ok(None);
         };
         let length = |_: u32, page: u64| one_of(&lengths, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
-        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (of, took.as_slice(), question.runs)))
+        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs)))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
-    // A fill with swap on a disk waits for its writes, so something is known of the disk first.
-    let is_filled = touches.fill.len() >= FILLED;
-    let filled = known::filled(&question.arms, records).filter(|_| is_filled);
-    let by = known::rounds(&question.arms, records);
+    let rounds = known::rounds(&question.arms, records);
+    let round = rounds.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
+    let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
     progress.step("finding the paces of disk and processor");
-    let waits = filled.as_ref().is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-    let disk = if waits { found(PaceOf::Disk, basis, by.as_ref())? } else { None };
-    let basis = Basis { processor: found(PaceOf::Processor, Basis { disk, ..basis }, filled.as_ref())?, ..basis };
-    let basis = Basis { disk: found(PaceOf::Disk, basis, by.as_ref())?, ..basis };
-    let name = by.map_or("", |((arm, _), _)| arm.name.as_str());
+    let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
+    let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work)?, by_work: true, ..basis };
+    if basis.processor.is_none() {
+        let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
+        let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
+        // A fill with swap on a disk waits for its writes, so something is known of the disk first.
+        let waits = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
+        let disk = if waits { found(PaceBy::Round, basis, round)? } else { None };
+        basis = Basis { processor: found(PaceBy::Fill, Basis { disk, ..basis }, filled)?, by_work: false, ..basis };
+    }
+    let basis = Basis { disk: found(PaceBy::Round, basis, round)?, ..basis };
+    let name = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
     beside(&mut out, records);
     Ok(out)
@@ -337,7 +263,7 @@ fn prepared(
         fresh: known::fresh(arm, basis.records).unwrap_or(FRESH),
         base: 0,
         sums,
-        costs: basis.costs(algorithm.unwrap_or(ALGORITHM), &arm.fill),
+        costs: basis.costs(algorithm.unwrap_or(ALGORITHM), arm),
         kernel: *kernel,
     };
     Ok(Some((setting, basis.lengths.find(&arm.fill, algorithm, workload.seed)?)))

@@ -1,12 +1,13 @@
 //! What the runs of a series say about the machine and the program that made them: no count of the runs, and the time of one setting, which is then no
 //! prediction.
 //!
-//! What the program takes of its limit before it touches its load, and how soon it begins; by how long it filled its memory, how fast a processor was; by how
-//! long a round took in one setting, how fast the disks were; whether anything was read from swap on that machine before.
+//! What the program takes of its limit before it touches its load, and how soon it begins; by its own time in a round of one setting, or by how long it filled its memory, how fast a
+//! processor was; by how long that round took, how fast the disks were; what compression took there before each run; whether anything was read from swap on that machine before.
 
-use ramline_evidence::Workload;
+use ramline_evidence::{CodecTimes, Workload};
 use ramline_sim::forecast::{Figures, Range, Seen};
 use ramline_sim::load::PAGE;
+use ramline_sim::pace;
 
 use super::forecast::measured;
 use crate::prelude::*;
@@ -54,6 +55,19 @@ pub fn fresh(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
     (!read.is_empty()).then(|| fresh as f64 / read.len() as f64)
 }
 
+/// What compression took before the runs of a setting: nanoseconds to compress and to decompress a page, in the middle of them, and so many times less or more.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a page")]
+pub fn codec(arm: &Arm, records: &[RunRecord]) -> Option<([f64; 2], f64)> {
+    let of = |pick: fn(&CodecTimes) -> Nanos| {
+        let each = of(arm, records).filter_map(|record| record.codec.as_ref());
+        each.map(|times| pick(times).0 as f64).filter(|took| *took > 0.0).collect::<Vec<_>>()
+    };
+    let (compress, decompress) = (of(|times| times.compress), of(|times| times.decompress));
+    let spread = pace::spread(&compress).max(pace::spread(&decompress));
+    let middle = |all: Vec<f64>| Range::of(all).map(|range| range.median);
+    Some(([middle(compress)?, middle(decompress)?], spread))
+}
+
 /// Its files lie on the disk itself: without root no loop device is made.
 pub fn is_plain(records: &[RunRecord]) -> bool {
     records.iter().any(|record| record.verified.contains_key(PLAIN))
@@ -88,6 +102,18 @@ pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
         let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
         Some((both, done.map(|run| run.seconds / run.rounds).collect()))
     })
+}
+
+/// Processor seconds of a round of a setting; `None` of records that do not say it.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
+pub fn worked(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
+    let of_a_round = |record: &RunRecord| {
+        let rounds = record.rounds.len() as f64 + record.fraction;
+        let is_known = rounds > 0.0 && measured(record).is_some();
+        Some(record.worked?.0 as f64 / 1e9 / rounds).filter(|worked| is_known && *worked > 0.0)
+    };
+    let all: Vec<f64> = of(arm, records).filter_map(of_a_round).collect();
+    (!all.is_empty()).then_some(all)
 }
 
 fn of<'a>(arm: &Arm, records: &'a [RunRecord]) -> impl Iterator<Item = &'a RunRecord> + use<'a> {
@@ -144,6 +170,23 @@ mod tests {
         let records = [read("a", 0), read("a", 7), read("b", 0), read("a", 9), read("a", 7)];
         assert_eq!(fresh(&arm, &records), Some(0.25));
         assert_eq!([fresh(&arm, &[read("a", 0), record("a", 1, 0)]), fresh(&arm, &[])], [None, None]);
+    }
+
+    #[test]
+    fn compression_and_processor_time_are_those_of_the_setting_s_own_runs() {
+        let arm = Arm { name: "a".to_owned(), ..Arm::default() };
+        let run = |name: &str, compress: u64, worked: u64| {
+            let codec = Some(CodecTimes { compress: Nanos(compress), decompress: Nanos(7) });
+            RunRecord { codec, worked: Some(Nanos(worked)), ..record(name, 1, 0) }
+        };
+        let records = [run("a", 10, 6_000_000_000), run("b", 99, 1), run("a", 14, 4_000_000_000)];
+        let ([compress, decompress], spread) = codec(&arm, &records).unwrap();
+        assert_eq!([compress, decompress], [12.0, 7.0]);
+        assert!((1.5..1.7).contains(&spread), "{spread}");
+        // Two rounds each.
+        assert_eq!(worked(&arm, &records), Some(vec![3.0, 2.0]));
+        let old = [record("a", 1, 0)];
+        assert_eq!((codec(&arm, &old), worked(&arm, &old)), (None, None));
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn lengths(fill: Fill, algorithm: Option<&str>, seed: u64, pages: u32) -> Result
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use std::os::unix::fs::FileExt;
     use std::process::Command;
 
@@ -107,7 +107,13 @@ mod tests {
     }
 
     /// A zram of this machine that goes when the test ends, however it ends.
-    struct Scratch(zram::Device);
+    pub struct Scratch(pub zram::Device);
+
+    impl Scratch {
+        pub fn new(root: &Root) -> Scratch {
+            Scratch(zram::hot_add(root).unwrap())
+        }
+    }
 
     impl Drop for Scratch {
         fn drop(&mut self) {
@@ -126,7 +132,7 @@ mod tests {
             return;
         }
         const SLOTS: u32 = 1024;
-        let device = Scratch(zram::hot_add(&root).unwrap());
+        let device = Scratch::new(&root);
         device.0.set_algorithm("lz4").unwrap();
         device.0.set_disksize(Bytes(u64::from(SLOTS) * 4096)).unwrap();
         let node = std::fs::File::options().write(true).open(device.0.node()).unwrap();

@@ -2,6 +2,8 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
+mod basis;
+mod codec;
 pub mod forecast;
 pub mod known;
 mod lengths;
@@ -16,6 +18,7 @@ pub mod work;
 
 use std::io::Write;
 
+use ramline_evidence::CodecTimes;
 use ramline_model::settings::{Reach, reach};
 
 use crate::prelude::*;
@@ -55,6 +58,8 @@ pub struct Sandbox {
     pub base: GroupStat,
     /// Who follows the pool, with zram.
     pub keeper: Option<PoolKeeper>,
+    /// What compression takes, with zram.
+    pub codec: Option<CodecTimes>,
     /// Settings as read back, by name.
     pub verified: BTreeMap<String, String>,
 }
@@ -68,7 +73,7 @@ impl Sandbox {
         let root = &run.root().clone();
         let limit = sizes.limit;
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
-        let pool = swap_of(root, sizes, arm, run)?;
+        let (pool, codec) = swap_of(root, sizes, arm, run)?;
         let (group, mut verified) = (run.make_cgroup(sizes.hierarchy, n)?, BTreeMap::new());
         verified.extend(group::verified(group.set_memory_limit(Limit::At(limit))?));
         if arm.swap == SwapKind::None {
@@ -101,11 +106,11 @@ impl Sandbox {
         };
         let keeper = pool.map(start).transpose()?;
         let base = group.stat()?;
-        Ok(Sandbox { group, base, keeper, verified })
+        Ok(Sandbox { group, base, keeper, codec, verified })
     }
 }
 
-fn swap_of(root: &Root, sizes: &Sizes<'_>, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
+fn swap_of(root: &Root, sizes: &Sizes<'_>, arm: &Arm, run: &mut Run) -> Result<(Option<Pool>, Option<CodecTimes>)> {
     // Some distributions have it on: the arm would be one of zswap under another name.
     if zswap::is_on(root) && matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
     {
@@ -116,13 +121,14 @@ fn swap_of(root: &Root, sizes: &Sizes<'_>, arm: &Arm, run: &mut Run) -> Result<O
         run.swap_on(&file, Some(PRIORITY - 1))?;
     }
     match &arm.swap {
-        SwapKind::AsConfigured | SwapKind::None | SwapKind::File => Ok(None),
+        SwapKind::AsConfigured | SwapKind::None | SwapKind::File => Ok((None, None)),
         SwapKind::Zswap => {
             run.set_knob(&zswap::parameter(root, "enabled"), "Y")?;
-            Ok(Some(Pool::Zswap(root.clone())))
+            Ok((Some(Pool::Zswap(root.clone())), None))
         }
         SwapKind::Zram { algorithm } | SwapKind::ZramOverFile { algorithm } => {
             let device = run.hot_add_zram()?;
+            let codec = codec::times(&device, algorithm.as_deref(), &arm.fill)?;
             if let Some(name) = algorithm {
                 device.set_algorithm(name)?;
             }
@@ -130,7 +136,7 @@ fn swap_of(root: &Root, sizes: &Sizes<'_>, arm: &Arm, run: &mut Run) -> Result<O
             device.set_mem_limit(Limit::At(sizes.limit))?;
             device.set_disksize(sizes.zram)?;
             run.swap_on(device.node(), Some(PRIORITY))?;
-            Ok(Some(Pool::Zram(device)))
+            Ok((Some(Pool::Zram(device)), codec))
         }
     }
 }

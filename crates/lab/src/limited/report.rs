@@ -49,6 +49,8 @@ pub struct WorkLog {
     /// The last one.
     pub last: WorkReport,
     rounds_began: Option<Nanos>,
+    /// Processor time until the rounds, in nanoseconds.
+    filled: u64,
 }
 
 impl WorkLog {
@@ -57,11 +59,15 @@ impl WorkLog {
         match (report.phase, report.took) {
             (Phase::Fill, Some(took)) => {
                 (record.fill, record.fill_held) = (took, Some(report.held));
+                self.filled = report.user.0 + report.system.0;
                 self.rounds_began = Some(report.now);
             }
             (Phase::Rounds, Some(took)) => record.rounds.push(RoundTime { took, checksum: report.checksum }),
             (Phase::Done, Some(took)) => record.elapsed = took,
             _ => {}
+        }
+        if matches!(report.phase, Phase::Rounds | Phase::Done) {
+            record.worked = Some(Nanos((report.user.0 + report.system.0).saturating_sub(self.filled)));
         }
         self.last = report;
     }
@@ -101,7 +107,7 @@ mod tests {
     use std::process::ExitStatus;
 
     fn verdict(last: &WorkReport, end: &End) -> Verdict {
-        let log = WorkLog { last: last.clone(), rounds_began: None };
+        let log = WorkLog { last: last.clone(), ..WorkLog::default() };
         log.verdict(end, "the group", Nanos(20_000_000_000))
     }
 
@@ -132,15 +138,20 @@ mod tests {
     fn a_run_that_was_cut_short_lasted_until_its_last_report() {
         let (mut log, mut record) = (WorkLog::default(), RunRecord::default());
         let report = |phase, took, now| WorkReport { phase, took, now: Nanos(now), ..WorkReport::default() };
-        log.take(report(Phase::Fill, Some(Nanos(3)), 10), &mut record);
+        log.take(
+            WorkReport { user: Nanos(1), system: Nanos(1), ..report(Phase::Fill, Some(Nanos(3)), 10) },
+            &mut record,
+        );
+        assert_eq!(record.worked, None);
         log.take(report(Phase::Rounds, Some(Nanos(4)), 14), &mut record);
-        log.take(WorkReport { fraction: 0.5, ..report(Phase::Rounds, None, 16) }, &mut record);
+        let last = WorkReport { fraction: 0.5, user: Nanos(3), system: Nanos(2), ..report(Phase::Rounds, None, 16) };
+        log.take(last, &mut record);
         log.conclude(
             &End { stopped: Some(Verdict::Thrashing("late".to_owned())), ..End::default() },
             "it",
             &mut record,
         );
         assert_eq!((record.fill, record.elapsed, record.fraction, record.rounds.len()), (Nanos(3), Nanos(6), 0.5, 1));
-        assert_eq!(record.verdict, Verdict::Thrashing("late".to_owned()));
+        assert_eq!((record.verdict, record.worked), (Verdict::Thrashing("late".to_owned()), Some(Nanos(3))));
     }
 }

@@ -37,7 +37,7 @@ impl OneRun<'_> {
         bench: &mut Bench<'_>,
     ) -> Result<()> {
         let mut sandbox = Sandbox::create(&self.sizes, arm, record.order, bench.run)?;
-        record.verified = sandbox.verified.clone();
+        (record.verified, record.codec) = (sandbox.verified.clone(), sandbox.codec);
         record.verified.extend(self.verified.iter().cloned());
         bring_program()?;
         record.before = observe::counters(bench.root, &sandbox.base);

@@ -1,0 +1,149 @@
+//! What the times of a forecast rest on: costs as they are assumed or as `measure tiers` found them, and what a series says about its machine.
+
+use ramline_evidence::TierReport;
+use ramline_sim::cost::{Costs, Pace};
+
+use super::forecast::Question;
+use super::known;
+use super::lengths::Lengths;
+use crate::prelude::*;
+
+/// The lab looks at the group as the program begins and each 100 ms after that; a load begins 1 to 20 ms later, when its tables are made.
+/// Nanoseconds from there to the next look.
+pub const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
+
+/// What times rest on.
+#[derive(Clone, Copy)]
+pub struct Basis<'a> {
+    /// Of this machine.
+    pub tiers: Option<&'a TierReport>,
+    /// What pages compress to.
+    pub lengths: &'a Lengths,
+    /// How many times slower the processor of a series was.
+    pub processor: Option<Pace>,
+    /// Which its own time in a round said, not a fill.
+    pub by_work: bool,
+    /// And its disks.
+    pub disk: Option<Pace>,
+    /// The program's nanoseconds between touches.
+    pub between: f64,
+    /// What lies between files and their disk adds to each read, in nanoseconds.
+    pub layer: f64,
+    /// With zram, the limit follows the pool as in the lab.
+    pub follows: bool,
+    /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
+    pub first_look: [u64; 2],
+    /// What was measured; of a setting it says what compression took, and how often nothing was read from swap since boot.
+    pub records: &'a [RunRecord],
+}
+
+impl<'a> Basis<'a> {
+    /// What is known without a series.
+    #[must_use]
+    pub fn assumed(question: &Question<'_>, tiers: Option<&'a TierReport>, lengths: &'a Lengths) -> Basis<'a> {
+        let (between, first_look) = (question.between, FIRST_LOOK);
+        Basis {
+            tiers,
+            lengths,
+            processor: None,
+            by_work: false,
+            disk: None,
+            between,
+            layer: 0.0,
+            follows: false,
+            first_look,
+            records: &[],
+        }
+    }
+
+    /// What steps take in a setting whose zram has this algorithm.
+    pub fn costs(&self, algorithm: &str, arm: &Arm) -> Costs {
+        let fill = arm.fill.as_str();
+        let costs =
+            self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
+        let costs = Costs { layer: self.layer, between: self.between, ..costs };
+        let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
+        let costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
+        self.processor.map_or(costs, |pace| costs.with_processor(pace))
+    }
+
+    /// That in words; `setting` is the one by whose rounds paces were found.
+    #[must_use]
+    pub fn said(&self, setting: &str) -> String {
+        const GIVEN: &str = "whose own time is so no prediction";
+        let found = self.tiers.map(|report| report.conditions.first().map_or("", String::as_str));
+        let base = match (found, self.disk) {
+            (Some(conditions), None) => Some(format!("by what measure tiers found ({conditions})")),
+            (None, None) => Some("by assumed costs of a disk".to_owned()),
+            (_, Some(_)) => None,
+        };
+        let disk = self.disk.map(|pace| {
+            let of = if found.is_some() { "measure tiers found" } else { "is assumed" };
+            format!("reads took {} as long as {of}, by a round of {setting}, {GIVEN}", times(pace))
+        });
+        let processor = self.processor.map(|pace| {
+            let by = match (self.by_work, self.disk) {
+                (false, _) => "how long memory took to fill".to_owned(),
+                (true, Some(_)) => "its part of that round".to_owned(),
+                (true, None) => format!("its part of a round of {setting}, {GIVEN}"),
+            };
+            format!("a processor took {} as long as is assumed, by {by}", times(pace))
+        });
+        let has_codec = self.records.iter().any(|record| record.codec.is_some());
+        let codec = has_codec.then(|| "compression with zram as before each run".to_owned());
+        if self.tiers.is_none() && disk.is_none() && processor.is_none() && codec.is_none() {
+            return "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
+                .to_owned();
+        }
+        let parts: Vec<String> = base.into_iter().chain(disk).chain(processor).chain(codec).collect();
+        format!("times: {}", parts.join("; "))
+    }
+}
+
+fn times(pace: Pace) -> String {
+    if pace.times < 0.1 { "less than a tenth".to_owned() } else { format!("{:.1} times", pace.times) }
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_sim::load::{Compact, Program};
+    use ramline_trace::generate::Load;
+
+    use super::*;
+    use crate::limited::plan::SwapSizes;
+
+    #[test]
+    fn times_say_what_they_rest_on_and_which_setting_is_no_prediction() {
+        let load = Load::named("heap", 1 << 20, 1, 7).unwrap();
+        let lengths = Lengths::of(&Compact::of(&load).unwrap());
+        let question = Question {
+            name: "known-load",
+            load,
+            arms: Vec::new(),
+            swap: SwapSizes { area: Bytes(0), above_file: Bytes(0) },
+            program: Program { idle: 0, report: &[], look: 0, every: 0, own: [0, 0] },
+            between: 0.0,
+            runs: 1,
+        };
+        let basis = Basis::assumed(&question, None, &lengths);
+        let pace = Some(Pace { times: 2.0, spread: 1.2 });
+        let said = |basis: Basis<'_>| basis.said("swap:60");
+        assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
+        assert_eq!(
+            said(Basis { processor: pace, disk: pace, by_work: true, ..basis }),
+            "times: reads took 2.0 times as long as is assumed, by a round of swap:60, whose own time is so no prediction; a processor took 2.0 \
+             times as long as is assumed, by its part of that round"
+        );
+        assert_eq!(
+            said(Basis { processor: pace, by_work: true, ..basis }),
+            "times: by assumed costs of a disk; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60, whose own \
+             time is so no prediction"
+        );
+        let codec = [RunRecord { codec: Some(ramline_evidence::CodecTimes::default()), ..RunRecord::default() }];
+        let tiers = TierReport { conditions: vec!["quiet".to_owned()], ..TierReport::default() };
+        assert_eq!(
+            said(Basis { records: &codec, tiers: Some(&tiers), ..basis }),
+            "times: by what measure tiers found (quiet); compression with zram as before each run"
+        );
+    }
+}
