@@ -46,10 +46,10 @@ pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_o
 pub use outcome::{FigureDifference, no_pressure};
 pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
-    Arm, Better, CodecTimes, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord,
-    SwapKind, Verdict, Workload,
+    Arm, Better, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord, SwapKind,
+    Verdict, Workload,
 };
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};
-pub use tiers::{RAM, TierChange, TierMeasurement, TierReport};
+pub use tiers::{CodecTimes, RAM, TierChange, TierMeasurement, TierReport};
 pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, SeriesVersus, together};

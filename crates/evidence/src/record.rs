@@ -14,6 +14,7 @@
 use ramline_units::growth;
 
 use crate::prelude::*;
+use crate::tiers::CodecTimes;
 
 /// The newest format this version writes and the newest it reads.
 pub const FORMAT: u32 = 1;
@@ -327,16 +328,6 @@ impl PoolBalance {
         let under = self.nominal.saturating_sub(self.sum_min);
         over.max(under).share_of(self.nominal)
     }
-}
-
-/// What one page took to be compressed into the zram of a run and to be read back, in the middle of many; measured before the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CodecTimes {
-    /// A write of one page.
-    pub compress: Nanos,
-    /// A read of one page.
-    pub decompress: Nanos,
 }
 
 /// The raw record of one run.

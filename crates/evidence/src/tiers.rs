@@ -47,6 +47,16 @@ pub struct TierMeasurement {
     pub notes: Vec<String>,
 }
 
+/// What one page took to be compressed into the zram of a run and to be read back, in the middle of many; measured before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CodecTimes {
+    /// A write of one page.
+    pub compress: Nanos,
+    /// A read of one page.
+    pub decompress: Nanos,
+}
+
 /// All tiers of one machine, measured together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
