@@ -139,23 +139,39 @@ def hosts_of(text):
 
 def collect(hosts, lot, ssh, seconds, at_once, say):
     """A row of each host that answers; the others are in `lot.rejected`. `say(done, failed)` after each."""
-    pool = ThreadPoolExecutor(at_once)
+    pool, answers = ThreadPoolExecutor(at_once), []
     try:
         waiting = {pool.submit(ask, host, ssh, seconds): (order, host) for order, host in enumerate(hosts, 1)}
         for done, future in enumerate(as_completed(waiting), 1):
             order, host = waiting[future]
             try:
-                values = read(future.result())
-                identity = values.pop("identity")
-                # What installers and images leave behind is nobody's.
-                known = None if identity in ("", "uninitialized") else hashed(identity)
-                if known and lot.machines.setdefault(known, host) != host:
-                    lot.twice(order, host, lot.machines[known])
-                else:
-                    lot.add(order, host, schema.row(host, "ssh", False, values, known))
+                answers.append((order, host, read(future.result())))
             except (Refused, OSError, ValueError) as why:
                 lot.reject(order, host, plain(str(why)))
             say(done, len(lot.rejected))
     finally:
         # Of an interrupted run those that have answered are kept.
         pool.shutdown(wait=False, cancel_futures=True)
+        take(answers, lot)
+
+
+def take(answers, lot):
+    """Their rows. A machine under two names has the one that stands first in the list, whichever answered first.
+
+    >>> from .store import Ingest
+    >>> lot = Ingest("nowhere", "2026-11-25")
+    >>> take([(2, "root@web1", {"identity": "1"}), (1, "web1", {"identity": "1"})], lot)
+    >>> lot.taken, lot.other_names
+    ({'web1'}, [(2, 'root@web1', 'web1')])
+    """
+    for order, host, values in sorted(answers, key=lambda answer: answer[0]):
+        identity = values.pop("identity")
+        # What installers and images leave behind is nobody's.
+        known = None if identity in ("", "uninitialized") else hashed(identity)
+        if known and lot.machines.setdefault(known, host) != host:
+            lot.twice(order, host, lot.machines[known])
+            continue
+        try:
+            lot.add(order, host, schema.row(host, "ssh", False, values, known))
+        except (Refused, ValueError) as why:
+            lot.reject(order, host, plain(str(why)))
