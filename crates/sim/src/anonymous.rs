@@ -23,7 +23,7 @@ pub fn fault(memory: &mut Memory, id: u32, is_store: bool) {
             return;
         }
         memory.pages.clear(id, bit::ZEROS);
-        if !charge(memory, Effort::All) {
+        if !charge(memory, 1, Effort::All) {
             return;
         }
         insert(memory, id, bit::DIRTY);

@@ -1,6 +1,6 @@
 //! A page for the group, or none.
 //!
-//! Stands for `try_charge_memcg` (mm/memcontrol.c); read in 6.18. Left out: memory.high, and charges of several pages.
+//! Stands for `try_charge_memcg` (mm/memcontrol.c); read in 6.18. Left out: memory.high.
 
 use crate::memory::Memory;
 use crate::reclaim::reclaim;
@@ -19,42 +19,45 @@ pub enum Effort {
     All,
 }
 
-/// Charges one page; whether there is one.
+/// Charges so many pages at once; whether there are so many.
 #[inline]
-pub fn charge(memory: &mut Memory, effort: Effort) -> bool {
-    if memory.stock > 0 {
-        memory.stock -= 1;
+pub fn charge(memory: &mut Memory, pages: u32, effort: Effort) -> bool {
+    let pages = u64::from(pages);
+    if memory.stock >= pages {
+        memory.stock -= pages;
         return true;
     }
-    beyond_stock(memory, effort)
+    beyond_stock(memory, pages, effort)
 }
 
-fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
+fn beyond_stock(memory: &mut Memory, pages: u64, effort: Effort) -> bool {
     let mut retries = RETRIES;
-    // Once it is tried again for the stock of other processors, which here have none.
+    // Once it is tried again with the stock given back, which other processors here have none of.
     let mut drained = false;
     // Who reads ahead holds locks of the file system.
     memory.no_fs = effort == Effort::Once;
     loop {
         // The pool grew: what it takes is reclaimed first.
-        while memory.is_over() && reclaim(memory) > 0 {}
+        while memory.is_over() && reclaim(memory, 1) > 0 {}
         match memory.margin() {
-            room if room >= STOCK => {
-                memory.charged += STOCK;
-                memory.stock = STOCK - 1;
+            room if room >= STOCK.max(pages) => {
+                memory.charged += STOCK.max(pages);
+                // What was left of the stock was less than these, so it is never more than one batch (`refill_stock`).
+                memory.stock += STOCK.saturating_sub(pages);
                 return true;
             }
-            0 => {}
-            _ => {
-                memory.charged += 1;
+            room if room >= pages => {
+                memory.charged += pages;
                 return true;
             }
+            _ => {}
         }
-        let freed = reclaim(memory);
-        if memory.margin() > 0 {
+        let freed = reclaim(memory, pages);
+        if memory.margin() >= pages {
             continue;
         }
         if !std::mem::replace(&mut drained, true) {
+            memory.charged -= std::mem::take(&mut memory.stock);
             continue;
         }
         if effort == Effort::Once {
@@ -74,5 +77,24 @@ fn beyond_stock(memory: &mut Memory, effort: Effort) -> bool {
                 return false;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+
+    #[test]
+    fn several_pages_come_from_a_stock_that_has_as_many_or_leave_it_as_it_is() {
+        let mut memory = group(8, PRESETS[2], Chance::default());
+        let mut after = |pages: u32| {
+            assert!(charge(&mut memory, pages, Effort::Once));
+            (memory.charged, memory.stock)
+        };
+        assert_eq!([1, 16, 48, 64].map(&mut after), [(64, 63), (64, 47), (128, 63), (192, 63)]);
+        assert_eq!([60, 16, 100].map(after), [(192, 3), (256, 51), (356, 51)]);
     }
 }

@@ -81,7 +81,7 @@ fn lower(memory: &mut Memory, limit: u64, now: u64) -> u64 {
     while memory.charged > limit / PAGE && !memory.killed {
         let stock = std::mem::take(&mut memory.stock);
         memory.charged -= stock;
-        if stock == 0 && reclaim(memory) == 0 {
+        if stock == 0 && reclaim(memory, 1) == 0 {
             refused += 1;
             memory.killed = refused == REFUSED;
         }

@@ -13,10 +13,10 @@ use crate::batch::Batches;
 use crate::chance::{Chance, unit};
 use crate::cluster::Clusters;
 use crate::cost::{Steps, of_read};
+use crate::folio::{self, Folio};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
 use crate::keeper::Keeper;
-use crate::kernel::Cost;
 use crate::load::{Extent, PAGE};
 use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
@@ -49,6 +49,8 @@ pub struct Memory {
     pub age: u32,
     /// `anon_cost` and `file_cost`.
     pub cost: [u64; 2],
+    /// What of the costs in the statistics is in it (`last_rotated`, `last_io`).
+    pub taken: [u64; 2],
     /// `refaults` of the last reclaim.
     pub seen: [u64; 2],
     /// Counters.
@@ -101,6 +103,7 @@ impl Memory {
             stock: 0,
             age: 0,
             cost: [0; 2],
+            taken: [0; 2],
             seen: [0; 2],
             counts: Counts::default(),
             clock: 0,
@@ -145,9 +148,26 @@ impl Memory {
         (self.pages.kind(id), usize::from(self.pages.is(id, bit::ACTIVE)))
     }
 
-    /// The oldest of a list, off it.
-    pub fn oldest(&mut self, kind: usize, active: usize) -> Option<u32> {
-        self.lists[kind][active].pop(&mut self.pages)
+    /// The folio of a page; with generations each page is by itself.
+    #[must_use]
+    pub fn folio(&self, id: u32) -> Folio {
+        match self.setting.kernel.mglru() {
+            Some(_) => Folio { first: id, pages: 1 },
+            None => Folio::of(&self.pages, id),
+        }
+    }
+
+    /// The oldest folio of a list, off it.
+    pub fn oldest(&mut self, kind: usize, active: usize) -> Option<Folio> {
+        let list = &mut self.lists[kind][active];
+        let first = list.pop(&mut self.pages)?;
+        let folio = Folio::of(&self.pages, first);
+        // They came together and are moved together.
+        for id in folio.ids().skip(1) {
+            let next = list.pop(&mut self.pages);
+            debug_assert_eq!(next, Some(id));
+        }
+        Some(folio)
     }
 
     /// A page that is new in RAM, on its way to its list.
@@ -177,12 +197,14 @@ impl Memory {
         self.list_activated();
     }
 
-    fn list_added(&mut self) {
+    /// What is on its way to a list is there (`folio_batch_move_lru`).
+    pub fn list_added(&mut self) {
         let (pages, n) = self.batches.added();
         pages[..n].iter().for_each(|id| self.list(*id));
     }
 
-    fn list_activated(&mut self) {
+    /// And so is what is on its way to the active list.
+    pub fn list_activated(&mut self) {
         let (pages, n) = self.batches.activated();
         for id in &pages[..n] {
             if self.pages.is(*id, bit::LISTED) && !self.pages.is(*id, bit::ACTIVE) {
@@ -204,7 +226,8 @@ impl Memory {
     /// The sizes the kernel decides on, as old as they are.
     pub fn statistics(&mut self) -> Statistics {
         let len = |kind: usize| [self.lists[kind][0].len, self.lists[kind][1].len];
-        let now = Statistics { size: [len(ANON), len(FILE)], activated: self.counts.activated };
+        let Counts { activated, cost, .. } = self.counts;
+        let now = Statistics { size: [len(ANON), len(FILE)], activated, cost };
         self.looks.known(self.clock, now, &mut self.random)
     }
 
@@ -294,23 +317,6 @@ impl Memory {
         self.area.free(&mut self.pages, id);
     }
 
-    /// `lru_note_cost`: what reclaim of a kind cost.
-    pub fn note_cost(&mut self, kind: usize, io: u64, rotated: u64) {
-        let cost = match self.setting.kernel.cost {
-            Cost::Transfers => io,
-            Cost::TransfersAndRotations => io * 32 + rotated,
-        };
-        if cost == 0 {
-            return;
-        }
-        self.cost[kind] += cost;
-        let all: u64 = self.statistics().size.iter().flatten().sum();
-        if self.cost[ANON] + self.cost[FILE] > all / 4 {
-            self.cost[ANON] /= 2;
-            self.cost[FILE] /= 2;
-        }
-    }
-
     /// Writes that are done by now: their pages wait in a batch until it is full or drained (`folio_rotate_reclaimable`).
     pub fn settle(&mut self) {
         while let Some(id) = self.area.written(self.clock) {
@@ -384,6 +390,10 @@ impl Memory {
         }
         if self.setting.kernel.mglru().is_some() {
             by_generation::check(self)?;
+        }
+        // With generations each page of one is by itself.
+        if self.setting.kernel.mglru().is_none() {
+            folio::check(&self.pages)?;
         }
         self.area.check(&self.pages)
     }

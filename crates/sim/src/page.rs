@@ -1,6 +1,6 @@
 //! Pages in dense arrays, and the lists they are on: pages of a list stand in a row, and the bits of a page stand apart.
 //!
-//! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Left out: folios of several pages.
+//! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Each page of a `folio` has its own place.
 //!
 //! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. The kernel
 //! links pages; here the oldest are known before any of them is looked at, so a processor fetches many at once. In all a page costs 15 bytes, and 4
@@ -43,7 +43,7 @@ pub mod bit {
     pub const LISTED: u32 = 1 << 12;
     /// Shared anonymous memory.
     pub const SHARED: u32 = 1 << 13;
-    /// Of a page of a file that asks for more: it is of the same folio as the page before it. The same bit.
+    /// Of a page of a file: it is of the same folio as the page before it (`folio`). The same bit.
     pub const SAME_FOLIO: u32 = SHARED;
     /// A reader has it in its hands, or a batch of pages that were written.
     pub const HELD: u32 = 1 << 14;

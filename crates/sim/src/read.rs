@@ -3,6 +3,7 @@
 //! Stands for `filemap_read`, `filemap_get_pages` (mm/filemap.c) and `folio_mark_accessed` (mm/swap.c); read in 6.12. Left out: direct I/O, several
 //! descriptors of one file, writes.
 
+use crate::folio::{self, Folio};
 use crate::generations::refs;
 use crate::load::word;
 use crate::memory::Memory;
@@ -34,13 +35,16 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
             read_ahead::reached(memory, region, last, end - last);
             (at..=last).for_each(|id| _ = memory.pages.clear(id, bit::HELD));
         }
-        for id in at..=last {
-            // Who reads a page in small parts has read it once.
-            if id != memory.reads[region].last {
-                accessed(memory, id);
+        let mut next = at;
+        while next <= last {
+            let folio = memory.folio(next);
+            // Who reads a folio in small parts has read it once.
+            if !folio.ids().contains(&memory.reads[region].last) {
+                accessed(memory, folio);
             }
-            memory.reads[region].last = id;
+            next = folio.ids().end;
         }
+        memory.reads[region].last = last;
         at = last + 1;
         if memory.setting.kernel.on_demand {
             memory.reads[region].next = at;
@@ -62,33 +66,40 @@ fn found(memory: &Memory, at: u32, end: u32) -> u32 {
 }
 
 /// `folio_mark_accessed`: the second time a page becomes active.
-fn accessed(memory: &mut Memory, id: u32) {
+fn accessed(memory: &mut Memory, folio: Folio) {
+    let id = folio.first;
     if let Some(mglru) = memory.setting.kernel.mglru() {
         let flags = &mut memory.pages.flags[id as usize];
         *flags = refs::read(mglru, *flags);
     } else if !memory.pages.is(id, bit::REFERENCED) {
-        memory.pages.set(id, bit::REFERENCED);
+        folio.ids().for_each(|id| memory.pages.set(id, bit::REFERENCED));
     } else if !memory.pages.is(id, bit::ACTIVE) {
-        if memory.pages.is(id, bit::LISTED) {
-            memory.activate(id);
-        } else {
-            memory.pages.set(id, bit::ACTIVE);
+        for id in folio.ids() {
+            if memory.pages.is(id, bit::LISTED) {
+                memory.activate(id);
+            } else {
+                memory.pages.set(id, bit::ACTIVE);
+            }
+            memory.pages.clear(id, bit::REFERENCED);
         }
-        memory.pages.clear(id, bit::REFERENCED);
-        refault::older(memory);
+        if folio.is_large() {
+            memory.list_activated();
+        }
+        refault::older(memory, folio.pages);
     }
 }
 
-/// A read of one page that is in RAM, asks for nothing and becomes no more active: almost all there are. Whether it was one.
+/// A read of one page that is in RAM and a folio, asks for nothing and becomes no more active: almost all there are. Whether it was one.
 #[inline]
 pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     let id = touch & word::PAGE;
     let mglru = memory.setting.kernel.mglru();
+    let is_large = mglru.is_none() && (folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1));
     let Some(flags) = memory.pages.flags.get_mut(id as usize) else { return false };
     let Some(state) = memory.reads.get_mut((*flags >> bit::REGION) as usize) else { return false };
     let again = state.last == id;
     let is_there = *flags & (bit::RESIDENT | bit::READ_AHEAD) == bit::RESIDENT;
-    if !is_there {
+    if !is_there || is_large {
         return false;
     }
     if let Some(mglru) = mglru {

@@ -1,10 +1,11 @@
 //! What is read of a file beside what was asked for.
 //!
 //! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
-//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: that a folio of several pages is one on the lists, pages of a window that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
+//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: pages of a window that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
 use crate::cost::Costs;
+use crate::folio::Folio;
 use crate::kernel::Cut;
 use crate::load::Extent;
 use crate::memory::Memory;
@@ -93,7 +94,7 @@ pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
 }
 
 /// The next window, which no touch waits for. Where it is read in folios of several pages, it ends with a whole one.
-fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
+pub fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
     let order = memory.reads[region].order + 2;
     memory.reads[region].order = order;
     if memory.setting.kernel.reads_folios() {
@@ -136,36 +137,32 @@ fn read(
         Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
     };
     let (mut n, mut requests, mut is_first) = (0, 0, true);
-    let (mut folio, mut asks) = (first, 0);
-    for id in first..last {
-        if let Some(order) = by_order.filter(|_| id == folio) {
-            let pages = folio_of(id - extent.first, last - id, order);
-            // A folio is charged before it is known that another is there.
-            let charged = (0..pages).take_while(|_| charge(memory, Effort::Once)).count() as u64;
-            let is_there = (id..id + pages).any(|id| memory.pages.is(id, bit::RESIDENT));
-            folio = id + pages;
-            asks = if (id..folio).contains(&mark) { bit::READ_AHEAD } else { 0 };
-            if is_there || charged < pages.into() {
-                by_order = None;
+    let mut id = first;
+    while id < last {
+        let mut folio = Folio { first: id, pages: 1 };
+        if let Some(order) = by_order {
+            folio.pages = folio_of(id - extent.first, last - id, order);
+            // It is charged before it is known that a page of it is there.
+            let is_charged = charge(memory, folio.pages, Effort::Once);
+            let is_there = folio.ids().any(|id| memory.pages.is(id, bit::RESIDENT));
+            if is_there || !is_charged {
+                memory.charged -= if is_charged { folio.pages.into() } else { 0 };
+                (by_order, folio.pages) = (None, 1);
                 mark = if is_marked && ahead <= last - id { last - ahead } else { NONE };
-                memory.charged -= charged;
             }
         }
+        id += folio.pages;
         if by_order.is_none() {
-            asks = if id == mark { bit::READ_AHEAD } else { 0 };
-            if memory.pages.is(id, bit::RESIDENT) {
+            if memory.pages.is(folio.first, bit::RESIDENT) {
                 is_first = true;
                 continue;
             }
-            if !charge(memory, Effort::Once) {
+            if !charge(memory, 1, Effort::Once) {
                 break;
             }
         }
-        memory.pages.clear(id, bit::SAME_FOLIO);
-        insert(memory, id, bit::LOCKED | asks);
-        // Those that follow in its folio.
-        asks |= if asks != 0 { bit::SAME_FOLIO } else { 0 };
-        n += 1;
+        insert_folio(memory, folio, bit::LOCKED | if folio.ids().contains(&mark) { bit::READ_AHEAD } else { 0 });
+        n += u64::from(folio.pages);
         // Pages that are there part what is read into several requests.
         requests += u64::from(std::mem::take(&mut is_first));
     }
@@ -183,9 +180,10 @@ fn folio_of(page: u32, left: u32, order: u32) -> u32 {
 
 /// One page alone, for who cannot go on without it; whether there was one for it.
 pub fn alone(memory: &mut Memory, id: u32) -> bool {
-    if !charge(memory, Effort::All) {
+    if !charge(memory, 1, Effort::All) {
         return false;
     }
+    memory.pages.clear(id, bit::SAME_FOLIO);
     insert(memory, id, 0);
     let asked = fetch(memory, 1, 1);
     memory.wait_until(asked);
@@ -200,6 +198,28 @@ fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
     memory.clock += request * requests + page * n;
     let Costs { read: [first, each], layer, .. } = memory.setting.costs;
     memory.ask([first + layer, each], n)
+}
+
+/// A folio of a file that is charged, new in RAM.
+fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
+    folio.ids().for_each(|id| _ = memory.pages.clear(id, bit::SAME_FOLIO));
+    if !folio.is_large() {
+        return insert(memory, folio.first, bits);
+    }
+    let mut left = NONE;
+    for id in folio.ids() {
+        let shadow = memory.pages.shadow(id);
+        memory.pages.set(id, bit::RESIDENT | bits | if id > folio.first { bit::SAME_FOLIO } else { 0 });
+        if memory.setting.kernel.mglru().is_some() {
+            refault::came_back(memory, id, shadow);
+        } else if shadow != NONE {
+            left = shadow;
+        }
+    }
+    refault::all_came_back(memory, folio, left);
+    folio.ids().for_each(|id| memory.add(id));
+    // A large one does not wait in a batch.
+    memory.list_added();
 }
 
 /// A page that is charged, new in RAM.

@@ -7,7 +7,7 @@ use ramline_model::balance::weights;
 
 use crate::kernel::{BATCH, PRIORITY};
 use crate::memory::{ANON, FILE, Memory};
-use crate::{mglru, shrink};
+use crate::{balance, mglru, shrink};
 
 /// One reclaim: which lists may be deactivated, and what this pass trims.
 struct Scan {
@@ -15,13 +15,15 @@ struct Scan {
     skipped: bool,
     force: bool,
     trim: bool,
+    wanted: u64,
     reclaimed: u64,
 }
 
-/// Frees at least a batch if it can; how many pages were freed.
-pub fn reclaim(memory: &mut Memory) -> u64 {
+/// Frees so many pages if it can, and at least a batch; how many were freed.
+pub fn reclaim(memory: &mut Memory, pages: u64) -> u64 {
     memory.settle();
-    let mut scan = Scan { may_deactivate: [false; 2], skipped: false, force: false, trim: false, reclaimed: 0 };
+    let (wanted, reclaimed) = (pages.max(BATCH), 0);
+    let mut scan = Scan { may_deactivate: [false; 2], skipped: false, force: false, trim: false, wanted, reclaimed };
     passes(memory, &mut scan);
     // A second walk over all groups, which here is one.
     if scan.reclaimed == 0 && memory.setting.kernel.second_walk {
@@ -44,7 +46,7 @@ fn passes(memory: &mut Memory, scan: &mut Scan) {
             shrink_lists(memory, scan, priority);
         }
         memory.unplug();
-        if scan.reclaimed >= BATCH {
+        if scan.reclaimed >= scan.wanted {
             break;
         }
     }
@@ -53,6 +55,7 @@ fn passes(memory: &mut Memory, scan: &mut Scan) {
 
 fn prepare(memory: &mut Memory, scan: &mut Scan, priority: u32) {
     let statistics = memory.statistics();
+    balance::take(memory, &statistics);
     for kind in [ANON, FILE] {
         let is_low = inactive_is_low(statistics.size[kind]);
         scan.may_deactivate[kind] = scan.force || statistics.activated[kind] != memory.seen[kind] || is_low;
@@ -105,7 +108,7 @@ fn shrink_lists(memory: &mut Memory, scan: &mut Scan, priority: u32) {
                 }
             }
         }
-        if freed < BATCH {
+        if freed < scan.wanted {
             continue;
         }
         let remains = left.map(|[inactive, active]| inactive + active);

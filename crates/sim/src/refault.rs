@@ -5,6 +5,8 @@
 
 mod generations;
 
+use crate::balance;
+use crate::folio::Folio;
 use crate::memory::{ANON, FILE, Memory};
 use crate::page::{NONE, bit};
 
@@ -19,12 +21,23 @@ pub fn evicted(memory: &mut Memory, id: u32) {
     };
     memory.pages.leave(id, shadow);
     memory.pages.clear(id, bit::WORKINGSET | bit::REFERENCED | bit::ACTIVE | bit::REFS | bit::GENERATIONS);
-    older(memory);
+    older(memory, 1);
+}
+
+/// A folio goes: what is left is the same of all its pages.
+pub fn all_evicted(memory: &mut Memory, folio: Folio) {
+    let age = memory.age;
+    for id in folio.ids() {
+        memory.age = age;
+        evicted(memory, id);
+    }
+    memory.age = age;
+    older(memory, folio.pages);
 }
 
 /// Time passes, in pages.
-pub fn older(memory: &mut Memory) {
-    memory.age = memory.age.wrapping_add(1) & AGES;
+pub fn older(memory: &mut Memory, pages: u32) {
+    memory.age = memory.age.wrapping_add(pages) & AGES;
 }
 
 /// A page that is not yet on a list comes back, and this was left of it.
@@ -32,11 +45,19 @@ pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
     if shadow == NONE {
         return;
     }
-    let kind = memory.pages.kind(id);
     if let Some(mglru) = memory.setting.kernel.mglru() {
         return generations::came_back(memory, mglru, id, shadow);
     }
-    memory.counts.refault[kind] += 1;
+    all_came_back(memory, Folio { first: id, pages: 1 }, shadow);
+}
+
+/// A folio that is not yet on a list comes back, and this was left of the last of its pages that anything was left of.
+pub fn all_came_back(memory: &mut Memory, folio: Folio, shadow: u32) {
+    if shadow == NONE {
+        return;
+    }
+    let (kind, pages) = (memory.pages.kind(folio.first), u64::from(folio.pages));
+    memory.counts.refault[kind] += pages;
     let distance = u64::from(memory.age.wrapping_sub(shadow >> 1) & AGES);
     let [anon, file] = memory.statistics().size;
     let mut working_set = file[1];
@@ -49,11 +70,11 @@ pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
     if distance > working_set {
         return;
     }
-    memory.pages.set(id, bit::ACTIVE);
-    older(memory);
-    memory.counts.activated[kind] += 1;
+    folio.ids().for_each(|id| memory.pages.set(id, bit::ACTIVE));
+    older(memory, folio.pages);
+    memory.counts.activated[kind] += pages;
     if shadow & 1 == 1 {
-        memory.pages.set(id, bit::WORKINGSET);
-        memory.note_cost(kind, 1, 0);
+        folio.ids().for_each(|id| memory.pages.set(id, bit::WORKINGSET));
+        balance::note(memory, kind, pages, 0);
     }
 }

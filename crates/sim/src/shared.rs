@@ -29,7 +29,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32, is_store: bool) {
     }
     if memory.pages.slot(id) == NONE {
         memory.counts.minor += 1;
-        if !charge(memory, Effort::All) {
+        if !charge(memory, 1, Effort::All) {
             return;
         }
         insert(memory, id, bit::DIRTY);

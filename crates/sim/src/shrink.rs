@@ -3,9 +3,11 @@
 //! Stands for `shrink_active_list`, `shrink_inactive_list`, `shrink_folio_list` and `folio_check_references` (mm/vmscan.c); read in 6.18. Left
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
+use crate::balance;
+use crate::folio::Folio;
 use crate::kernel::Group;
 use crate::memory::{FILE, Memory};
-use crate::page::bit;
+use crate::page::{Pages, bit};
 use crate::refault;
 
 /// Pages that are looked at at once, at most: `reclaim` asks for no more.
@@ -14,43 +16,54 @@ const AT_ONCE: usize = 32;
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.
 pub fn active(memory: &mut Memory, kind: usize, n: u64) {
     memory.settle_all();
-    for _ in 0..n {
-        let Some(id) = memory.oldest(kind, 1) else { break };
-        memory.pages.clear(id, bit::YOUNG | bit::ACTIVE);
-        memory.pages.set(id, bit::WORKINGSET);
-        memory.list(id);
-        passed(memory);
+    let mut looked_at = 0;
+    while looked_at < n {
+        let Some(folio) = memory.oldest(kind, 1) else { break };
+        for id in folio.ids() {
+            memory.pages.clear(id, bit::YOUNG | bit::ACTIVE);
+            memory.pages.set(id, bit::WORKINGSET);
+            memory.list(id);
+            passed(memory);
+        }
+        looked_at += u64::from(folio.pages);
     }
 }
 
-/// Looks at up to `n` pages of the inactive list of a kind; how many were freed.
+/// Looks at up to `n` pages of the inactive list of a kind, and at the rest of the last folio; how many were freed.
 pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
     memory.settle_all();
-    let (mut taken, mut scanned) = ([0; AT_ONCE], 0);
-    for place in taken.iter_mut().take(usize::try_from(n).unwrap_or(usize::MAX)) {
-        let Some(id) = memory.oldest(kind, 0) else { break };
-        *place = id;
-        scanned += 1;
+    let (mut taken, mut scanned) = ([Folio::default(); AT_ONCE], 0);
+    for place in &mut taken {
+        let Some(folio) = (scanned < n).then(|| memory.oldest(kind, 0)).flatten() else { break };
+        *place = folio;
+        scanned += u64::from(folio.pages);
     }
     let (mut freed, mut written) = (0, 0);
-    for id in taken.into_iter().take(scanned) {
-        passed(memory);
-        match one(memory, kind, id, &mut written, references) {
-            End::Freed => freed += 1,
-            End::Kept => memory.list(id),
+    for folio in taken.into_iter().take_while(|folio| folio.pages > 0) {
+        folio.ids().for_each(|_| passed(memory));
+        let end = match folio.is_large() {
+            true => large(memory, folio),
+            false => one(memory, kind, folio.first, &mut written, references),
+        };
+        match end {
+            End::Freed => freed += u64::from(folio.pages),
+            End::Kept => folio.ids().for_each(|id| memory.list(id)),
             End::Activated => {
-                give_slot_back(memory, id);
-                memory.pages.set(id, bit::ACTIVE);
-                memory.list(id);
-                refault::older(memory);
+                give_slot_back(memory, folio.first);
+                folio.ids().for_each(|id| activated(memory, id));
+                refault::older(memory, folio.pages);
             }
         }
     }
-    let scanned = scanned as u64;
     memory.counts.scanned[kind] += scanned;
     memory.counts.stolen[kind] += freed;
-    memory.note_cost(kind, written, scanned - freed);
+    balance::note(memory, kind, written, scanned - freed);
     freed
+}
+
+fn activated(memory: &mut Memory, id: u32) {
+    memory.pages.set(id, bit::ACTIVE);
+    memory.list(id);
 }
 
 /// A page that stays in RAM needs no slot, if slots are scarce.
@@ -115,6 +128,25 @@ pub fn one(
     memory.pages.clear(id, bit::MAPPED | bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
     refault::evicted(memory, id);
     memory.charged -= 1;
+    End::Freed
+}
+
+/// A folio of several pages that is off the lists: one page that is in use keeps all.
+fn large(memory: &mut Memory, folio: Folio) -> End {
+    let pages = &mut memory.pages;
+    if folio.ids().any(|id| pages.flags[id as usize] & (bit::LOCKED | bit::HELD) != 0) {
+        return End::Kept;
+    }
+    // Of every page, also behind the first that had one.
+    let clear = |pages: &mut Pages, bits: u32| folio.ids().filter(|id| pages.clear(*id, bits)).count() > 0;
+    let (young, was) = (clear(pages, bit::YOUNG), clear(pages, bit::REFERENCED));
+    if young {
+        folio.ids().for_each(|id| pages.set(id, bit::REFERENCED));
+        return if was { End::Activated } else { End::Kept };
+    }
+    clear(pages, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
+    refault::all_evicted(memory, folio);
+    memory.charged -= u64::from(folio.pages);
     End::Freed
 }
 

@@ -15,6 +15,8 @@ pub struct Statistics {
     pub size: [[u64; 2]; 2],
     /// Pages that were activated as they came back, by kind.
     pub activated: [u64; 2],
+    /// What reclaim has cost, by kind.
+    pub cost: [u64; 2],
 }
 
 /// When they are summed up, and what they were then.

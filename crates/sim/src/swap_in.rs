@@ -18,7 +18,7 @@ pub fn found(memory: &mut Memory, id: u32) {
 
 /// From zram: the page alone, and its slot is free; whether there was a page for it.
 pub fn at_once(memory: &mut Memory, id: u32) -> bool {
-    if !charge(memory, Effort::All) {
+    if !charge(memory, 1, Effort::All) {
         return false;
     }
     insert(memory, id, bit::DIRTY);
@@ -42,7 +42,7 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
         memory.plug.open();
         for at in first..end {
             let id = memory.area.owner(at);
-            if id != NONE && !memory.pages.is(id, bit::RESIDENT) && charge(memory, Effort::All) {
+            if id != NONE && !memory.pages.is(id, bit::RESIDENT) && charge(memory, 1, Effort::All) {
                 read += came(memory, id, if at == slot { 0 } else { bit::READ_AHEAD });
             }
         }
@@ -57,7 +57,7 @@ pub fn cluster(memory: &mut Memory, wanted: u32) -> bool {
         }
     }
     if !memory.pages.is(wanted, bit::RESIDENT) {
-        if !charge(memory, Effort::All) {
+        if !charge(memory, 1, Effort::All) {
             return false;
         }
         read += came(memory, wanted, 0);

@@ -2,9 +2,8 @@
 //!
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
-use std::sync::Arc;
-
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
+use ramline_sim::cost::Pace;
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
@@ -18,7 +17,7 @@ use ramline_trace::generate::Load;
 use ramline_sandbox::progress::Progress;
 
 use super::basis::{Basis, FIRST_LOOK};
-use super::lengths::{Lengths, one_of};
+use super::lengths::{Found, Lengths};
 use super::plan::SwapSizes;
 use super::{known, profile};
 use crate::prelude::*;
@@ -108,9 +107,11 @@ pub fn against(
         let Some((setting, lengths)) = prepared(&(arm.clone(), workload.clone(), kernel), question.swap, basis)? else {
             return Ok(None);
         };
-        let length = |_: u32, page: u64| one_of(&lengths, page);
+        let length = |region: u32, page: u64| lengths.of(region, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
-        Ok::<_, LabError>(pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs)))
+        let pace = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
+        let is_known = by != PaceBy::Round || !known::is_emulated(records);
+        Ok::<_, LabError>(pace.map(|pace| if is_known { pace } else { Pace { spread: 1.0, ..pace } }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
@@ -226,7 +227,7 @@ fn one(
 ) -> Result<Option<(Option<Figures>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
-    let length = |_: u32, page: u64| one_of(&lengths, page);
+    let length = |region: u32, page: u64| lengths.of(region, page);
     let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
     Ok(Some((foretold, compared.then(|| rivals::simpler(touches, &setting)))))
@@ -241,7 +242,7 @@ fn prepared(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
     swap: SwapSizes,
     basis: Basis<'_>,
-) -> Result<Option<(Setting, Arc<[u16]>)>> {
+) -> Result<Option<(Setting, Found)>> {
     let (to, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),

@@ -73,6 +73,12 @@ pub fn is_plain(records: &[RunRecord]) -> bool {
     records.iter().any(|record| record.verified.contains_key(PLAIN))
 }
 
+/// Its processor was emulated: how long its rounds take says then how busy the machine was that did it. In guests they took up to eight times as long as others of
+/// the same setting, and what was counted had nothing to do with it (bench/runs/accuracy-found-2.json and -4: in the middle of 36 settings the correlation was 0.1).
+pub fn is_emulated(records: &[RunRecord]) -> bool {
+    records.iter().any(|record| record.emulated)
+}
+
 /// The setting whose fill says how fast a processor was, with its seconds: one without swap, if there is one, else one that writes to a disk. Of several
 /// the one that took the least: what else there was only made a fill longer (a hypervisor that has to give 14 GiB first: 28 s, 8 s after that).
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]

@@ -83,7 +83,7 @@ fn what_is_touched_on_its_way_to_the_disk_stays_where_it_is_and_keeps_its_slot()
     assert!(memory.pages.is(3, bit::SWAP_CACHE | bit::DIRTY | bit::MAPPED) && memory.pages.slot(3) != NONE);
     settle(&mut memory);
     memory.drain();
-    let order: Vec<u32> = std::iter::from_fn(|| memory.oldest(ANON, 0)).collect();
+    let order: Vec<u32> = std::iter::from_fn(|| Some(memory.oldest(ANON, 0)?.first)).collect();
     assert_eq!((order[0], order[39]), (39, 3));
 }
 

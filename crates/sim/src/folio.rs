@@ -1,0 +1,128 @@
+//! Folios of several pages of a file: on the lists, for reclaim and for a read(2) they are one.
+//!
+//! Stands for `folio_nr_pages` and its users in mm/vmscan.c, mm/workingset.c and mm/filemap.c; read in 6.12 and 7.3. Left out: with generations each
+//! page is by itself; folios of anonymous and of shared memory; folios that are split.
+
+use crate::page::{Pages, bit};
+
+/// Pages in a row, by the first of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Folio {
+    /// The first.
+    pub first: u32,
+    /// Pages.
+    pub pages: u32,
+}
+
+impl Folio {
+    /// That of a page: most have one.
+    #[inline]
+    #[must_use]
+    pub fn of(pages: &Pages, id: u32) -> Folio {
+        let mut first = id;
+        while follows(pages, first) {
+            first -= 1;
+        }
+        let mut end = id + 1;
+        while follows(pages, end) {
+            end += 1;
+        }
+        Folio { first, pages: end - first }
+    }
+
+    /// Its pages.
+    pub fn ids(self) -> std::ops::Range<u32> {
+        self.first..self.first + self.pages
+    }
+
+    /// It has several.
+    #[must_use]
+    pub fn is_large(self) -> bool {
+        self.pages > 1
+    }
+}
+
+/// A page is of the folio of the page before it.
+#[inline]
+#[must_use]
+pub fn follows(pages: &Pages, id: u32) -> bool {
+    const BOTH: u32 = bit::FILE | bit::SAME_FOLIO;
+    pages.flags.get(id as usize).is_some_and(|flags| flags & BOTH == BOTH)
+}
+
+/// All pages of a folio are in one place.
+///
+/// # Errors
+/// Which one is elsewhere.
+pub fn check(pages: &Pages) -> Result<(), String> {
+    const PLACE: u32 = bit::RESIDENT | bit::LISTED | bit::ACTIVE | bit::REFERENCED | bit::WORKINGSET;
+    let parted = |(id, pair): &(u32, &[u32])| follows(pages, *id) && (pair[0] ^ pair[1]) & PLACE != 0;
+    match (1..).zip(pages.flags.windows(2)).find(parted) {
+        Some((id, _)) => Err(format!("page {id} is elsewhere than the page before it in its folio")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+    use crate::memory::{FILE, Memory};
+    use crate::{fault, read, read_ahead, shrink};
+
+    /// A file of 200 pages behind as many of memory, of which 32 were read in folios of four pages, on the inactive list.
+    fn memory() -> Memory {
+        let mut memory = group(200, PRESETS[2], Chance::default());
+        read_ahead::next(&mut memory, 1, 200, 32);
+        memory.drain();
+        memory
+    }
+
+    fn there(memory: &Memory) -> Vec<u32> {
+        (200..400).filter(|id| memory.pages.is(*id, bit::RESIDENT)).collect()
+    }
+
+    #[test]
+    fn one_page_that_is_in_use_keeps_its_folio_and_the_others_go_as_one() {
+        let mut memory = memory();
+        assert_eq!([200, 203, 204].map(|id| Folio::of(&memory.pages, id).ids()), [200..204, 200..204, 204..208]);
+        fault::map(&mut memory, 205);
+        // Two are asked for, and a folio is not parted.
+        assert_eq!([2, 2, 4].map(|n| shrink::inactive(&mut memory, FILE, n)), [4, 0, 4]);
+        assert_eq!(there(&memory), (204..208).chain(212..232).collect::<Vec<_>>());
+        // All its pages left the same, and were the age of one reclaim apart from the next.
+        let left = [200, 201, 203, 208].map(|id| memory.pages.shadow(id));
+        assert_eq!(left, [left[0], left[0], left[0], left[0] + (4 << 1)]);
+        assert_eq!((memory.age, memory.counts.scanned[FILE], memory.charged - memory.stock), (8, 12, 24));
+        assert_eq!(check(&memory.pages), Ok(()));
+    }
+
+    #[test]
+    fn a_folio_is_read_twice_when_two_reads_go_through_it_and_active_then() {
+        let mut memory = memory();
+        memory.pages.flags.iter_mut().for_each(|flags| *flags &= !bit::READ_AHEAD);
+        let active = |memory: &Memory| (200..400).filter(|id| memory.pages.is(*id, bit::ACTIVE)).collect::<Vec<u32>>();
+        // Page by page is one read of it; another of its pages later is the second.
+        (200..204).for_each(|id| read::pages(&mut memory, id, 1, false));
+        read::pages(&mut memory, 210, 1, false);
+        assert!(active(&memory).is_empty());
+        read::pages(&mut memory, 202, 1, false);
+        assert_eq!(active(&memory), [200, 201, 202, 203]);
+        assert_eq!((memory.age, check(&memory.pages)), (4, Ok(())));
+    }
+
+    #[test]
+    fn a_folio_comes_back_by_what_was_left_of_its_last_page() {
+        let mut memory = memory();
+        assert_eq!(shrink::inactive(&mut memory, FILE, 32), 32);
+        let [old, new] = [memory.pages.shadow(201), memory.pages.shadow(203)];
+        memory.pages.leave(203, new);
+        assert_eq!(old, new);
+        (200..203).for_each(|id| _ = memory.pages.shadow(id));
+        read_ahead::next(&mut memory, 1, 200, 4);
+        // All four pages count as come back.
+        assert_eq!((memory.counts.refault[FILE], there(&memory)), (4, vec![200, 201, 202, 203]));
+    }
+}
