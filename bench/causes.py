@@ -10,11 +10,4 @@ SHARED = (
     "and traced it passes after some 1,000 faults, or not at all). Or the program needs pages of its own that have left; reclaim for them writes up to 8,000 pages at once, as its writes are "
     "kept back while a cluster is read. With swappiness 180, 15 of 23 traced runs came to the first, and 15 of 22 on another machine; runs of one setting differ by 2 to 5 times."
 )
-# One run of no-swap was traced (filemap:mm_filemap_add_to_page_cache): 1,042 folios of 32 pages, 16 of 16, 134 of 2 or 4, and 28,681 pages alone.
-SCAN = (
-    "The file that is scanned comes in folios of up to 32 pages, more with each window of read-ahead (traced: 34,084 of 62,765 pages of one run came so), which the kernel maps, "
-    "looks at and evicts as one. Simulated are single pages."
-)
-CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text", "zram:lz4:180 text") for figure in ("major faults", "swap-ins", "file pages back")} | {
-    ("scan-mmap", setting, figure): SCAN for setting in ("no-swap text", "swap:60 text") for figure in ("major faults", "file pages back")
-}
+CAUSES = {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text", "zram:lz4:180 text") for figure in ("major faults", "swap-ins", "file pages back")}

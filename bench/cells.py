@@ -1,7 +1,7 @@
 """The series of bench/accuracy: each a load with its limit, under several settings; and those that are run in guests. Data, not code.
 
 Seeds and sizes are others than those of the series by which the simulator's rules and constants were found (bench/runs/accuracy-found.json, -2 and -3,
-of which costs of a processor were found by the times, -4, by which the times of writes were, and -5, by which all costs were found anew); those do not count. `seen` are settings that were looked at while something was changed because of them, in guests
+of which costs of a processor were found by the times, -4, by which the times of writes were, -5, by which all costs were found anew, and -6, by which folios and what a program's own pages take of a zram were); those do not count. `seen` are settings that were looked at while something was changed because of them, in guests
 by place; they do not count either.
 """
 
@@ -14,20 +14,20 @@ ON_DISK = "swap:1,swap:60,swap:100,swap:180"
 FILES = "no-swap,swap:60"
 
 SERIES = {
-    "zipf-read": {"load": "zipf-read", "size": "56MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB,8MiB", "seed": "163"},
-    "zipf-mmap": {"load": "zipf-mmap", "size": "50MiB", "rounds": "4", "timeout": "10s", "arms": FILES, "read-ahead": "128KiB,8MiB", "seed": "163"},
-    "scan-read": {"load": "scan-read", "size": "56MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB", "seed": "163"},
-    "scan-mmap": {"load": "scan-mmap", "size": "50MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB", "seed": "163"},
-    "heap": {"load": "heap", "size": "54MiB", "rounds": "4", "arms": SWAPPED, "seed": "163"},
-    "heap of random data": {"load": "heap", "size": "54MiB", "rounds": "4", "arms": ON_DISK, "fill": "random", "seed": "163"},
-    "heap-shared": {"load": "heap-shared", "size": "54MiB", "rounds": "4", "arms": SWAPPED, "seed": "163"},
-    "server": {"load": "server", "size": "54MiB", "rounds": "4", "arms": SETTINGS, "seed": "163"},
-    "server, less room": {"load": "server", "size": "54MiB", "rounds": "4", "limit": "34MiB", "arms": SETTINGS, "seed": "163"},
-    "phases": {"load": "phases", "size": "54MiB", "rounds": "4", "arms": SETTINGS, "seed": "163"},
-    "chase": {"load": "chase", "size": "54MiB", "rounds": "4", "arms": "swap:60,swap:180,zram:lz4:60,zram:lz4:180", "seed": "163"},
-    "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "11MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "163"},
-    "code-plus-data, random": {"experiment": "code-plus-data", "unit": "11MiB", "rounds": "4", "fill": "random", "arms": SETTINGS, "seed": "163"},
-    "code-plus-data, shared": {"experiment": "code-plus-data", "unit": "11MiB", "rounds": "4", "arms": SETTINGS, "shared": "true", "seed": "163"},
+    "zipf-read": {"load": "zipf-read", "size": "60MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB,8MiB", "seed": "167"},
+    "zipf-mmap": {"load": "zipf-mmap", "size": "54MiB", "rounds": "4", "timeout": "10s", "arms": FILES, "read-ahead": "128KiB,8MiB", "seed": "167"},
+    "scan-read": {"load": "scan-read", "size": "60MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB", "seed": "167"},
+    "scan-mmap": {"load": "scan-mmap", "size": "54MiB", "rounds": "4", "arms": FILES, "read-ahead": "128KiB", "seed": "167"},
+    "heap": {"load": "heap", "size": "58MiB", "rounds": "4", "arms": SWAPPED, "seed": "167"},
+    "heap of random data": {"load": "heap", "size": "58MiB", "rounds": "4", "arms": ON_DISK, "fill": "random", "seed": "167"},
+    "heap-shared": {"load": "heap-shared", "size": "58MiB", "rounds": "4", "arms": SWAPPED, "seed": "167"},
+    "server": {"load": "server", "size": "58MiB", "rounds": "4", "arms": SETTINGS, "seed": "167"},
+    "server, less room": {"load": "server", "size": "58MiB", "rounds": "4", "limit": "37MiB", "arms": SETTINGS, "seed": "167"},
+    "phases": {"load": "phases", "size": "58MiB", "rounds": "4", "arms": SETTINGS, "seed": "167"},
+    "chase": {"load": "chase", "size": "58MiB", "rounds": "4", "arms": "swap:60,swap:180,zram:lz4:60,zram:lz4:180", "seed": "167"},
+    "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "167"},
+    "code-plus-data, random": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "fill": "random", "arms": SETTINGS, "seed": "167"},
+    "code-plus-data, shared": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "arms": SETTINGS, "shared": "true", "seed": "167"},
 }
 
 # In guests under software emulation (bench/guests.py): a kernel of vm/matrix and its page lists. Smaller loads, since a guest is 20 times slower; a clock that ends none
