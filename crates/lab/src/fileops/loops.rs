@@ -19,6 +19,9 @@ pub enum Sync {
     Each,
 }
 
+/// How often the empty loop is timed.
+const HARNESSES: usize = 5;
+
 /// A stretch of work begins.
 pub struct Clock {
     began: Nanos,
@@ -40,8 +43,20 @@ impl Clock {
     }
 }
 
-/// The same loop without the calls: what counting and looking at the buffer costs.
+/// The same loop without the calls: what counting and looking at the buffer costs. The shortest of a few turns of it by the clock: one in which
+/// another program ran would be longer than the work that it is taken off.
 pub fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
+    let mut least = empty(turns, buffer)?;
+    for _ in 1..HARNESSES {
+        let cost = empty(turns, buffer)?;
+        if cost.wall < least.wall {
+            least = cost;
+        }
+    }
+    Ok(least)
+}
+
+fn empty(turns: u64, buffer: &[u8]) -> Result<Cost> {
     let clock = Clock::start()?;
     for turn in 0..turns {
         black_box((turn, buffer));
