@@ -66,7 +66,7 @@ mod tests {
             (0..2000).for_each(|id| crate::read_ahead::insert(&mut memory, id, 0));
             memory.drain();
             let mut known = memory.statistics();
-            [8, 20, 0].map(|transfers| {
+            [8, 20, 0, 100, 0].map(|transfers| {
                 note(&mut memory, ANON, transfers, 0);
                 note(&mut memory, FILE, 0, transfers);
                 take(&mut memory, &known);
@@ -75,8 +75,8 @@ mod tests {
                 memory.cost
             })
         });
-        // More than a quarter of the pages are halved.
-        assert_eq!(at_once, [[256, 8], [448, 24], [448, 24]]);
-        assert_eq!(counted, [[0, 0], [256, 8], [448, 14]]);
+        // Costs above a quarter of the pages are halved: once where they are noted, until they are less where they come together.
+        assert_eq!(at_once, [[256, 8], [448, 24], [448, 24], [912, 56], [912, 56]]);
+        assert_eq!(counted, [[0, 0], [256, 8], [448, 14], [448, 14], [456, 14]]);
     }
 }

@@ -32,25 +32,22 @@ pub fn charge(memory: &mut Memory, pages: u32, effort: Effort) -> bool {
 
 fn beyond_stock(memory: &mut Memory, pages: u64, effort: Effort) -> bool {
     let mut retries = RETRIES;
-    // Once it is tried again with the stock given back, which other processors here have none of.
+    // Once it is tried again after the stock was given back (`drain_all_stock`); no other processor has one here.
     let mut drained = false;
+    // A stock is only charged where there is room for all of it at first.
+    let mut batch = STOCK.max(pages);
     // Who reads ahead holds locks of the file system.
     memory.no_fs = effort == Effort::Once;
     loop {
         // The pool grew: what it takes is reclaimed first.
         while memory.is_over() && reclaim(memory, 1) > 0 {}
-        match memory.margin() {
-            room if room >= STOCK.max(pages) => {
-                memory.charged += STOCK.max(pages);
-                // What was left of the stock was less than these, so it is never more than one batch (`refill_stock`).
-                memory.stock += STOCK.saturating_sub(pages);
-                return true;
-            }
-            room if room >= pages => {
-                memory.charged += pages;
-                return true;
-            }
-            _ => {}
+        let room = memory.margin();
+        batch = if room < batch { pages } else { batch };
+        if room >= batch {
+            memory.charged += batch;
+            // What was left of the stock was less than the pages, so it is never more than one batch (`refill_stock`).
+            memory.stock += batch - pages;
+            return true;
         }
         let freed = reclaim(memory, pages);
         if memory.margin() >= pages {
@@ -96,5 +93,18 @@ mod tests {
         };
         assert_eq!([1, 16, 48, 64].map(&mut after), [(64, 63), (64, 47), (128, 63), (192, 63)]);
         assert_eq!([60, 16, 100].map(after), [(192, 3), (256, 51), (356, 51)]);
+    }
+
+    #[test]
+    fn who_may_try_only_once_gives_the_stock_back_before_it_is_refused() {
+        let mut memory = group(8, PRESETS[2], Chance::default());
+        memory.setting.limit = 70;
+        assert!(charge(&mut memory, 1, Effort::Once));
+        assert_eq!((memory.charged, memory.stock), (64, 63));
+        // Six are free below the limit and 63 in stock, together one less than these and the one page.
+        assert!(!charge(&mut memory, 70, Effort::Once));
+        assert_eq!((memory.charged, memory.stock), (1, 0));
+        assert!(charge(&mut memory, 69, Effort::Once));
+        assert_eq!((memory.charged, memory.stock), (70, 0));
     }
 }

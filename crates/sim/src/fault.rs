@@ -1,7 +1,7 @@
 //! A touch through a mapping, and the faults it may be in a file.
 //!
 //! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, and `filemap_map_pages` (mm/memory.c, mm/filemap.c); read in 6.18.
-//! Left out: large folios, stores to files (they count as loads), reads that the disk has not finished.
+//! Left out: that kernels with large folios may map one as a whole, stores to files (they count as loads), reads that the disk has not finished.
 
 use ramline_trace::generate::Memory as Kind;
 

@@ -1,7 +1,7 @@
 //! Folios of several pages of a file: on the lists, for reclaim and for a read(2) they are one.
 //!
-//! Stands for `folio_nr_pages` and its users in mm/vmscan.c, mm/workingset.c and mm/filemap.c; read in 6.12 and 7.3. Left out: with generations each
-//! page is by itself; folios of anonymous and of shared memory; folios that are split.
+//! Stands for `folio_nr_pages` and its users in mm/vmscan.c, mm/workingset.c and mm/filemap.c; read in 6.12 and 7.3. Left out: with generations it is
+//! charged and reaches its list as one, and then each page is by itself; folios of anonymous and of shared memory; folios that are split.
 
 use crate::page::{Pages, bit};
 
@@ -15,7 +15,7 @@ pub struct Folio {
 }
 
 impl Folio {
-    /// That of a page: most have one.
+    /// That of a page: for most it is that page alone.
     #[inline]
     #[must_use]
     pub fn of(pages: &Pages, id: u32) -> Folio {
@@ -92,7 +92,7 @@ mod tests {
         // Two are asked for, and a folio is not parted.
         assert_eq!([2, 2, 4].map(|n| shrink::inactive(&mut memory, FILE, n)), [4, 0, 4]);
         assert_eq!(there(&memory), (204..208).chain(212..232).collect::<Vec<_>>());
-        // All its pages left the same, and were the age of one reclaim apart from the next.
+        // All its pages leave the same; the folio that goes next left four pages later.
         let left = [200, 201, 203, 208].map(|id| memory.pages.shadow(id));
         assert_eq!(left, [left[0], left[0], left[0], left[0] + (4 << 1)]);
         assert_eq!((memory.age, memory.counts.scanned[FILE], memory.charged - memory.stock), (8, 12, 24));
@@ -115,14 +115,40 @@ mod tests {
 
     #[test]
     fn a_folio_comes_back_by_what_was_left_of_its_last_page() {
+        // Of its pages one left long ago, and one lately and of the working set.
+        let [old, new] = [0, (999 << 1) | 1];
+        for (last, is_active) in [(new, true), (old, false)] {
+            let mut memory = memory();
+            assert_eq!(shrink::inactive(&mut memory, FILE, 32), 32);
+            (200..232).for_each(|id| _ = memory.pages.shadow(id));
+            memory.age = 1000;
+            // Ten pages of memory are on the lists: what left so many pages ago would have stayed with them.
+            (0..10).for_each(|id| read_ahead::insert(&mut memory, id, 0));
+            memory.drain();
+            memory.pages.leave(200, if last == old { new } else { old });
+            memory.pages.leave(203, last);
+            read_ahead::next(&mut memory, 1, 200, 4);
+            assert_eq!((memory.counts.refault[FILE], there(&memory)), (4, vec![200, 201, 202, 203]));
+            for bits in [bit::ACTIVE, bit::WORKINGSET] {
+                let is = (200..204).map(|id| memory.pages.is(id, bits)).collect::<Vec<_>>();
+                assert_eq!(is, [is_active; 4]);
+            }
+            assert_eq!((memory.cost[FILE] > 0, memory.counts.activated[FILE] == 4), (is_active, is_active));
+        }
+    }
+
+    #[test]
+    fn a_folio_that_is_active_goes_to_the_inactive_list_as_one() {
         let mut memory = memory();
-        assert_eq!(shrink::inactive(&mut memory, FILE, 32), 32);
-        let [old, new] = [memory.pages.shadow(201), memory.pages.shadow(203)];
-        memory.pages.leave(203, new);
-        assert_eq!(old, new);
-        (200..203).for_each(|id| _ = memory.pages.shadow(id));
-        read_ahead::next(&mut memory, 1, 200, 4);
-        // All four pages count as come back.
-        assert_eq!((memory.counts.refault[FILE], there(&memory)), (4, vec![200, 201, 202, 203]));
+        fault::map(&mut memory, 205);
+        (0..2).for_each(|_| _ = shrink::inactive(&mut memory, FILE, 8));
+        fault::hit(&mut memory, 205);
+        memory.pages.set(205, bit::YOUNG);
+        while memory.lists[FILE][1].len == 0 && memory.lists[FILE][0].len > 0 {
+            shrink::inactive(&mut memory, FILE, 4);
+        }
+        assert_eq!((memory.lists[FILE][1].len, memory.pages.is(204, bit::ACTIVE)), (4, true));
+        shrink::active(&mut memory, FILE, 1);
+        assert_eq!((memory.lists[FILE][1].len, check(&memory.pages)), (0, Ok(())));
     }
 }

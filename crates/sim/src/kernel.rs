@@ -71,7 +71,7 @@ pub enum Cost {
     Transfers,
     /// Each of those 32 times, and pages looked at in vain.
     TransfersAndRotations,
-    /// The same, but by the statistics, which each pass of reclaim takes as they are: old ones, so that what was done since counts at once and later (7.2 and later).
+    /// The same, but by the statistics, which each pass of reclaim takes as they are: what was done since they were summed up counts later, all of it together (read in 7.3).
     Counted,
 }
 
@@ -335,7 +335,11 @@ impl Kernel {
                 "whether stable releases of 6.18 differ from 6.12 in when a pass ends",
             ),
             (self.swap_cache == SwapCache::Through, "swap-in of large folios from zram, as from 7.0 on"),
-            (self.folios, "large folios of files"),
+            (self.folios, "folios that a read(2) of several pages brings"),
+            (
+                self.reads_folios() && self.lists == Lists::Generations,
+                "folios of several pages, once they are on the lists",
+            ),
         ];
         all.into_iter().filter_map(|(has, text)| has.then_some(text)).collect()
     }
@@ -391,5 +395,7 @@ mod tests {
         let old = Kernel { lists: Lists::Generations, ..PRESETS[0] };
         assert_eq!(old.notes().len(), 2);
         assert_eq!(L6_18.notes(), [""; 0]);
+        let generations = Kernel { lists: Lists::Generations, ..L6_18 };
+        assert!(generations.notes().contains(&"folios of several pages, once they are on the lists"));
     }
 }

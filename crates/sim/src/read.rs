@@ -38,8 +38,8 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
         let mut next = at;
         while next <= last {
             let folio = memory.folio(next);
-            // Who reads a folio in small parts has read it once.
-            if !folio.ids().contains(&memory.reads[region].last) {
+            // Who reads a folio in small parts has read it once: only the first of a batch can be the one that the read before ended in.
+            if next > at || !folio.ids().contains(&memory.reads[region].last) {
                 accessed(memory, folio);
             }
             next = folio.ids().end;
@@ -89,17 +89,20 @@ fn accessed(memory: &mut Memory, folio: Folio) {
     }
 }
 
-/// A read of one page that is in RAM and a folio, asks for nothing and becomes no more active: almost all there are. Whether it was one.
+/// A read of one page that is in RAM, asks for nothing and changes nothing for its folio but that it was read: almost all there are. Whether it was one.
 #[inline]
 pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     let id = touch & word::PAGE;
     let mglru = memory.setting.kernel.mglru();
-    let is_large = mglru.is_none() && (folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1));
+    let has_folios = mglru.is_none() && memory.setting.kernel.reads_folios();
+    let is_large = has_folios && (folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1));
     let Some(flags) = memory.pages.flags.get_mut(id as usize) else { return false };
     let Some(state) = memory.reads.get_mut((*flags >> bit::REGION) as usize) else { return false };
     let again = state.last == id;
     let is_there = *flags & (bit::RESIDENT | bit::READ_AHEAD) == bit::RESIDENT;
-    if !is_there || is_large {
+    // Where it was read twice before, nothing changes for its folio.
+    let is_known = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::ACTIVE | bit::REFERENCED;
+    if !is_there || is_large && !is_known {
         return false;
     }
     if let Some(mglru) = mglru {
@@ -115,4 +118,31 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     state.next = id + 1 - u32::from(touch & word::INSIDE != 0);
     memory.clock += memory.steps.call;
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::{Kernel, Lists, PRESETS};
+    use crate::memory::tests::group;
+
+    #[test]
+    fn pages_that_are_read_twice_in_a_row_are_all_read_twice() {
+        let twice = |kernel: Kernel| {
+            let mut memory = group(200, kernel, Chance::default());
+            (200..204).for_each(|id| read_ahead::insert(&mut memory, id, 0));
+            memory.drain();
+            (0..2).for_each(|_| pages(&mut memory, 200, 4, false));
+            memory.drain();
+            memory
+        };
+        for kernel in PRESETS {
+            let memory = twice(kernel);
+            assert!((200..204).all(|id| memory.pages.is(id, bit::ACTIVE)), "{}", kernel.release);
+            let memory = twice(Kernel { lists: Lists::Generations, ..kernel });
+            let [first, last] = [200, 203].map(|id| memory.pages.flags[id] & refs::ALL);
+            assert_eq!((first, first > 0), (last, true), "{}", kernel.release);
+        }
+    }
 }

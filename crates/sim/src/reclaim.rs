@@ -40,7 +40,7 @@ fn passes(memory: &mut Memory, scan: &mut Scan) {
     for priority in (0..=PRIORITY).rev() {
         memory.plug.open();
         if let Some(mglru) = memory.setting.kernel.mglru() {
-            scan.reclaimed += mglru::shrink::pass(memory, mglru, priority, scan.reclaimed);
+            scan.reclaimed += mglru::shrink::pass(memory, mglru, priority, scan.wanted - scan.reclaimed);
         } else {
             prepare(memory, scan, priority);
             shrink_lists(memory, scan, priority);

@@ -81,7 +81,7 @@ pub struct Counts {
     pub swap_in: u64,
     /// Pages written to swap.
     pub swap_out: u64,
-    /// What reclaim cost, by kind: pages looked at in vain, and 32 for each that was written or came back to the working set.
+    /// What reclaim cost, by kind, where the kernel goes by its statistics: pages looked at in vain, and 32 for each that was written or came back to the working set.
     pub cost: [u64; 2],
     /// Pages looked at, by kind.
     pub scanned: [u64; 2],

@@ -10,7 +10,7 @@ use crate::memory::{FILE, Memory};
 use crate::page::{Pages, bit};
 use crate::refault;
 
-/// Pages that are looked at at once, at most: `reclaim` asks for no more.
+/// Folios that are looked at at once, at most: `reclaim` asks for no more.
 const AT_ONCE: usize = 32;
 
 /// Moves up to `n` pages from the active to the inactive list of a kind. No page here is of a program's code, so none is kept.

@@ -110,8 +110,8 @@ pub fn against(
         let length = |region: u32, page: u64| lengths.of(region, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
         let pace = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
-        let is_known = by != PaceBy::Round || !known::is_emulated(records);
-        Ok::<_, LabError>(pace.map(|pace| if is_known { pace } else { Pace { spread: 1.0, ..pace } }))
+        let is_own = by != PaceBy::Round || !known::is_emulated(records);
+        Ok::<_, LabError>(pace.map(|pace| if is_own { pace } else { Pace { spread: 1.0, ..pace } }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);

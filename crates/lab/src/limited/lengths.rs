@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ramline_measure::pages::named;
 use ramline_sandbox::fill::{Fill, Filler};
-use ramline_sim::load::{Compact, Extent};
+use ramline_sim::load::Compact;
 use ramline_trace::generate::Memory;
 
 use crate::prelude::*;
@@ -18,16 +18,20 @@ const MOST: u32 = 16_384;
 /// Of a page that does not compress.
 const WHOLE: u16 = 4096;
 
-/// What pages of the program itself compress to with an algorithm, and with others of its family: from the least to the most of 113 pages of code-plus-data's, in equal steps. Most
-/// are relocated data. They lie in as many classes of lengths: 85 of them took 205 pages of a pool.
-const OWN: [(&str, [u16; STEPS + 1]); 3] = [
-    ("lz4", [63, 547, 1031, 1266, 1316, 1343, 1495, 1574, 1664, 1739, 1778, 1929, 2418, 2453, 2498, 2525, 3511]),
-    ("lzo", [82, 483, 877, 1035, 1117, 1218, 1252, 1372, 1412, 1466, 1534, 1576, 1937, 1968, 2003, 2037, 3583]),
-    ("zstd", [48, 398, 626, 719, 809, 877, 936, 972, 1001, 1049, 1105, 1204, 1420, 1527, 1571, 1665, 3451]),
+/// What 112 pages of the program itself, that of code-plus-data, compress to with lz4 (28 November 2026, memory of the process by liblz4); most are relocated data. They lie in
+/// many size classes of a pool, each with a zspage of its own. Their order is not the program's, but one in which the first 85 take 206 pages of a pool: 85 that had left took 205 (mm_stat).
+#[rustfmt::skip]
+const OWN: [u16; 112] = [
+    1515, 2412, 551, 1502, 2410, 447, 1495, 2396, 397, 1471, 2325, 319, 1450, 2011, 212, 1445,
+    1922, 71, 1442, 1893, 63, 1432, 1872, 3509, 1425, 1827, 3146, 1366, 1814, 2673, 1345, 1787,
+    2585, 1338, 1787, 2563, 1337, 1782, 2544, 1329, 1767, 2533, 1328, 1763, 2524, 1317, 1757, 2519,
+    1315, 1750, 2518, 1314, 1748, 2513, 1312, 1740, 2512, 1299, 1737, 2510, 1296, 1713, 2505, 1289,
+    1711, 2498, 1273, 1695, 2496, 1271, 1686, 2477, 1269, 1683, 2466, 1229, 1662, 2464, 1220, 1654,
+    2463, 1173, 1624, 2460, 1163, 1610, 2454, 1119, 1607, 2453, 1073, 1596, 2452, 1049, 1582, 2444,
+    1026, 1577, 2440, 966, 1571, 2433, 944, 1559, 2432, 910, 1524, 2420, 849, 1522, 2417, 645,
 ];
-const STEPS: usize = 16;
-/// Pages that leave one after the other are unlike: each is so many further in that row, from its begin again behind its end.
-const STRIDE: usize = 37;
+/// With others they take so many of a hundred parts of that on average (liblzo2, and libzstd of level 3); of algorithms of none of these families it is not known.
+const FAMILIES: [(&str, u32); 2] = [("lzo", 84), ("zstd", 64)];
 
 /// What is compressed: contents, algorithm and seed.
 type Asked = (String, Option<String>, u64);
@@ -36,8 +40,8 @@ type Asked = (String, Option<String>, u64);
 #[derive(Debug, Default)]
 pub struct Lengths {
     pages: u32,
-    program: Option<Extent>,
-    region: u32,
+    /// The region of the program.
+    program: Option<u32>,
     known: Mutex<HashMap<Asked, Arc<[u16]>>>,
 }
 
@@ -47,11 +51,10 @@ impl Lengths {
     pub fn of(load: &Compact) -> Lengths {
         let memory = load.regions.iter().filter(|region| region.memory != Memory::File);
         let pages = memory.map(|region| region.pages).max().unwrap_or(0);
-        // It comes behind all regions of the load.
+        // The program comes behind all regions of the load.
         let has_own = load.program.is_some_and(|(program, _)| program.can_leave() > 0);
-        let program = load.regions.last().copied().filter(|_| has_own);
-        let region = u32::try_from(load.regions.len()).unwrap_or(0).saturating_sub(1);
-        Lengths { pages: pages.clamp(1, MOST), program, region, ..Lengths::default() }
+        let program = load.regions.len().checked_sub(1).filter(|_| has_own).and_then(|last| u32::try_from(last).ok());
+        Lengths { pages: pages.clamp(1, MOST), program, ..Lengths::default() }
     }
 
     /// What pages of a fill compress to; 0 for one of zeros. Without an algorithm only that matters.
@@ -62,9 +65,9 @@ impl Lengths {
         let asked = (fill.to_owned(), algorithm.map(str::to_owned), seed);
         // Who asks meanwhile waits: mostly for the same.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let family = |name: &str| algorithm.is_some_and(|algorithm| algorithm.starts_with(name));
-        let own = OWN.iter().find(|(name, _)| family(name)).unwrap_or(&OWN[0]);
-        let found = |load| Found { load, program: self.program.map(|extent| (self.region, extent.pages)), own: &own.1 };
+        let is_of = |family: &str| algorithm.is_some_and(|algorithm| algorithm.starts_with(family));
+        let parts = FAMILIES.iter().find(|(family, _)| is_of(family)).map_or(100, |(_, parts)| *parts);
+        let found = |load| Found { load, program: self.program, parts };
         if let Some(load) = known.get(&asked) {
             return Ok(found(Arc::clone(load)));
         }
@@ -78,9 +81,10 @@ impl Lengths {
 #[derive(Debug, Clone)]
 pub struct Found {
     load: Arc<[u16]>,
-    /// Its region, and how many pages it has.
-    program: Option<(u32, u32)>,
-    own: &'static [u16; STEPS + 1],
+    /// Its region.
+    program: Option<u32>,
+    /// Of a hundred parts of what lz4 makes of its pages.
+    parts: u32,
 }
 
 impl Found {
@@ -88,19 +92,11 @@ impl Found {
     #[must_use]
     pub fn of(&self, region: u32, page: u64) -> u16 {
         let page = usize::try_from(page).unwrap_or(0);
-        match self.program.filter(|(own, _)| *own == region) {
-            Some((_, pages)) => self.of_own(page, usize::try_from(pages).unwrap_or(1)),
-            None => self.load.get(page % self.load.len().max(1)).copied().unwrap_or(WHOLE),
+        let one_of = |all: &[u16]| all.get(page % all.len().max(1)).copied().unwrap_or(WHOLE);
+        match self.program == Some(region) {
+            true => u16::try_from(u32::from(one_of(&OWN)) * self.parts / 100).unwrap_or(WHOLE),
+            false => one_of(&self.load),
         }
-    }
-
-    /// That of one of so many pages of the program.
-    fn of_own(&self, page: usize, pages: usize) -> u16 {
-        let (place, last) = (page * STRIDE % pages.max(1) * STEPS, pages.saturating_sub(1).max(1));
-        let step = (place / last).min(STEPS - 1);
-        let [least, most] = [self.own[step], self.own[step + 1]].map(usize::from);
-        let between = least + (most - least) * (place - step * last) / last;
-        u16::try_from(between).unwrap_or(WHOLE)
     }
 }
 
@@ -151,21 +147,22 @@ pub mod tests {
     }
 
     #[test]
-    fn pages_of_the_program_are_never_as_those_of_its_load() {
+    fn pages_of_the_program_are_unlike_those_of_its_load_and_take_twice_as_many_of_a_pool_as_they_are() {
         let program = Program { idle: 84, report: &[0; 24], look: 0, every: 0, own: [0, 0] };
         let load = Compact::of(&Load::named("heap", 1 << 20, 1, 7).unwrap()).unwrap().with_program(program);
-        let own = |algorithm| {
-            let found = Lengths::of(&load).find("zeros", algorithm, 7).unwrap();
-            assert_eq!(found.of(0, 0), 0);
-            let mut own: Vec<u16> = (0..108).map(|page| found.of(1, page)).collect();
-            own.sort_unstable();
-            own.dedup();
-            (own.len(), own.first().copied(), own.last().copied())
+        let own = |fill, algorithm| {
+            let found = Lengths::of(&load).find(fill, algorithm, 7).unwrap();
+            let lengths: Vec<u16> = (0..108).map(|page| found.of(1, page)).collect();
+            (found.of(0, 0), lengths)
         };
-        assert_eq!(own(Some("lz4")), (108, Some(63), Some(3511)));
-        assert_eq!([own(None), own(Some("lz4hc"))], [own(Some("lz4")); 2]);
-        assert_eq!(own(Some("lzo-rle")), own(Some("lzo")));
-        assert_eq!(own(Some("zstd")).2, Some(3451));
+        let (zeros, lengths) = own("zeros", Some("lz4"));
+        assert_eq!((zeros, own("random", Some("lz4"))), (0, (WHOLE, lengths.clone())));
+        assert_eq!([own("zeros", None).1, own("zeros", Some("lz4hc")).1], [lengths.clone(), lengths.clone()]);
+        let sum = |algorithm| own("text", Some(algorithm)).1.into_iter().map(u64::from).sum::<u64>() * 100;
+        assert_eq!(["lzo-rle", "zstd"].map(|name| sum(name).div_ceil(sum("lz4") / 100)), [84, 64]);
+        let mut pool = Pool::new(8, false);
+        lengths.iter().zip(0..85).for_each(|(length, slot)| pool.keep(slot, *length));
+        assert_eq!(pool.bytes() / 4096, 206);
     }
 
     /// A zram of this machine that goes when the test ends, however it ends.

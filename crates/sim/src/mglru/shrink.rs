@@ -7,19 +7,19 @@
 use super::aging::{self, Need};
 use super::evict::{self, Done};
 use super::sort;
-use crate::kernel::{BATCH, Mglru, PRIORITY};
+use crate::kernel::{Mglru, PRIORITY};
 use crate::memory::{ANON, Memory};
 
 /// Slots below which nothing is swapped.
 const FEW_SLOTS: u32 = 64;
 
-/// One pass, in a reclaim that has freed so many pages; how many more.
-pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u64 {
+/// One pass, in a reclaim that still wants so many pages; how many were freed.
+pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, wanted: u64) -> u64 {
     memory.settle_all();
     memory.generations.walk.is_open = false;
     let swappiness = if memory.area.room() < FEW_SLOTS { 0 } else { memory.setting.swappiness };
     if mglru == Mglru::Rewritten {
-        return rewritten(memory, swappiness, priority, before);
+        return rewritten(memory, swappiness, priority, wanted);
     }
     let anonymous = memory.counts.scanned[ANON];
     let (mut all, mut ages) = (Done::default(), 0);
@@ -44,7 +44,7 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
         all.freed += done.freed;
         all.scanned += done.scanned;
         // The first form ends when enough is free, if it swapped; the two after it look at their whole share, to be fair to other groups.
-        let is_enough = mglru == Mglru::First && before + all.freed >= BATCH;
+        let is_enough = mglru == Mglru::First && all.freed >= wanted;
         let swapped = memory.counts.scanned[ANON] > anonymous;
         if done.scanned == 0 || all.scanned >= most || (is_enough && swapped) || ages > 1 {
             return all.freed;
@@ -52,7 +52,7 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, before: u64) -> u6
     }
 }
 
-fn rewritten(memory: &mut Memory, swappiness: u64, priority: u32, before: u64) -> u64 {
+fn rewritten(memory: &mut Memory, swappiness: u64, priority: u32, wanted: u64) -> u64 {
     let mglru = Mglru::Rewritten;
     let mut left = aging::evictable(&memory.generations, swappiness) >> priority;
     let mut freed = 0;
@@ -63,7 +63,7 @@ fn rewritten(memory: &mut Memory, swappiness: u64, priority: u32, before: u64) -
         }
         let done = evict::evict(memory, mglru, swappiness, left.min(sort::AT_ONCE as u64));
         freed += done.freed;
-        if done.scanned == 0 || before + freed >= BATCH {
+        if done.scanned == 0 || freed >= wanted {
             break;
         }
         left = left.saturating_sub(done.scanned);

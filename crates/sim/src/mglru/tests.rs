@@ -9,7 +9,7 @@ use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
 use crate::generations::tables::{TABLE, Tables};
 use crate::generations::{Generations, LEAST, MOST, place, refs};
-use crate::kernel::{Kernel, Lists, Mglru, PRESETS};
+use crate::kernel::{BATCH, Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
 use crate::memory::by_generation::{check, list, unlist};
 use crate::memory::tests::group;
@@ -301,7 +301,11 @@ fn in_6_1_few_neighbours_go_by_a_batch_and_keep_their_reads_and_15_go_at_once() 
 
 #[test]
 fn a_pass_from_6_3_to_7_1_looks_on_when_enough_is_free() {
-    for (mglru, freed) in [(Mglru::First, 64), (Mglru::Mended, 192), (Mglru::Reworked, 192), (Mglru::Rewritten, 64)] {
+    let of_a_batch = [(Mglru::First, 64), (Mglru::Mended, 192), (Mglru::Reworked, 192), (Mglru::Rewritten, 64)];
+    // The newest looks on for a folio of more pages.
+    let asked =
+        of_a_batch.map(|(mglru, freed)| (mglru, BATCH, freed)).into_iter().chain([(Mglru::Rewritten, 128, 128)]);
+    for (mglru, wanted, freed) in asked {
         let mut memory = group(256, kernel(mglru), Chance::default());
         for id in 0..256 {
             memory.pages.set(id, bit::RESIDENT | bit::SWAP_CACHE);
@@ -309,7 +313,7 @@ fn a_pass_from_6_3_to_7_1_looks_on_when_enough_is_free() {
             list(&mut memory, id, mglru, true);
         }
         memory.charged += 256;
-        assert_eq!(shrink::pass(&mut memory, mglru, 0, 0), freed, "{mglru:?}");
+        assert_eq!(shrink::pass(&mut memory, mglru, 0, wanted), freed, "{mglru:?}");
         assert_eq!(memory.check(), Ok(()));
     }
 }
