@@ -1,10 +1,14 @@
 //! A touch through a mapping, and the faults it may be in a file.
 //!
-//! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, and `filemap_map_pages` (mm/memory.c, mm/filemap.c); read in 6.18.
-//! Left out: that kernels with large folios may map one as a whole, stores to files (they count as loads), reads that the disk has not finished.
+//! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, and `filemap_map_pages`
+//! (mm/memory.c, mm/filemap.c); read in 6.18 and, for folios, in 7.3 (`filemap_map_folio_range`); 6.18 was seen to map as much.
+//! Left out: a folio that would cross a page table (the kernel maps only a part of it), stores to files (they count as loads), reads that the disk has not finished.
+
+use std::ops::Range;
 
 use ramline_trace::generate::Memory as Kind;
 
+use crate::folio::Folio;
 use crate::kernel::Hits;
 use crate::load::{Extent, OF_A_TABLE, word};
 use crate::memory::Memory;
@@ -77,7 +81,7 @@ fn file(memory: &mut Memory, extent: Extent, id: u32) {
     map_around(memory, extent, id, false);
 }
 
-/// Maps all of the block of 16 that is in RAM; each of them counts against the misses.
+/// Maps all of the block of 16 that is in RAM, and all of the folios that it is a part of; each page counts against the misses.
 /// `was_there`: it is for a page that was in RAM before.
 pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool) {
     let region = memory.pages.region(id);
@@ -87,22 +91,33 @@ pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool)
     // A block that the file begins in is as long as others.
     let block = (place - place % AROUND).max(before) - before + extent.first;
     let end = (block + AROUND).min(extent.end());
-    for one in block..end {
-        let flags = memory.pages.flags[one as usize];
-        // A page in the swap cache is not among those of its file.
-        if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && flags & bit::READ_AHEAD == 0 {
-            map(memory, one);
-            let counts = match memory.setting.kernel.hits {
-                Hits::All => true,
-                Hits::New => flags & bit::WORKINGSET == 0,
-                Hits::Touched => one == id && was_there && flags & bit::WORKINGSET == 0,
-            };
-            if counts {
-                let misses = &mut memory.reads[region].misses;
-                *misses = misses.saturating_sub(1);
+    let mut next = block;
+    while next < end {
+        let pages = mapped_with(memory, extent, next);
+        next = pages.end;
+        for one in pages {
+            let flags = memory.pages.flags[one as usize];
+            // A page in the swap cache is not among those of its file.
+            if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && flags & bit::READ_AHEAD == 0 {
+                map(memory, one);
+                let counts = match memory.setting.kernel.hits {
+                    Hits::All => true,
+                    Hits::New => flags & bit::WORKINGSET == 0,
+                    Hits::Touched => one == id && was_there && flags & bit::WORKINGSET == 0,
+                };
+                if counts {
+                    let misses = &mut memory.reads[region].misses;
+                    *misses = misses.saturating_sub(1);
+                }
             }
         }
     }
+}
+
+/// A folio is mapped as a whole, also beyond the block, but for the last one of a file (6.18).
+fn mapped_with(memory: &Memory, extent: Extent, id: u32) -> Range<u32> {
+    let folio = Folio::of(&memory.pages, id).ids();
+    if memory.setting.kernel.reads_folios() && folio.end < extent.end() { folio } else { id..id + 1 }
 }
 
 /// A page table points to it.

@@ -151,4 +151,21 @@ mod tests {
         shrink::active(&mut memory, FILE, 1);
         assert_eq!((memory.lists[FILE][1].len, check(&memory.pages)), (0, Ok(())));
     }
+
+    #[test]
+    fn a_fault_maps_all_of_a_folio_but_of_the_last_one_only_the_block() {
+        for (kernel, first, id, mapped) in [(2, 200, 220, 200..232), (2, 368, 399, 392..400), (1, 200, 220, 216..232)] {
+            let mut memory = group(200, PRESETS[kernel], Chance::default());
+            for one in first..first + 32 {
+                read_ahead::insert(&mut memory, one, if one > first { bit::SAME_FOLIO } else { 0 });
+            }
+            fault::miss(&mut memory, id);
+            let is_mapped = |id: &u32| memory.pages.is(*id, bit::MAPPED);
+            assert_eq!(
+                (200..400).filter(is_mapped).collect::<Vec<u32>>(),
+                mapped.collect::<Vec<u32>>(),
+                "{kernel} {id}"
+            );
+        }
+    }
 }
