@@ -3,6 +3,8 @@
 //! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
 //! about its pace, so a time of a series leaves its counts to be foretold.
 
+use std::{panic, thread};
+
 use crate::chance::{self, Chance, Draw};
 use crate::cost::{self, Costs, Pace, Spread};
 use crate::forecast::Range;
@@ -54,11 +56,12 @@ pub fn found(
             PaceBy::Round => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
-        let one = |draw: Draw| {
-            let (chance, setting) = Chance::of(load, &setting, &draw);
+        let one = |draw: &Draw| {
+            let (chance, setting) = Chance::of(load, &setting, draw);
             seconds(&run::compact(load, pages.clone(), setting, timeout, chance), by)
         };
-        Range::of(chance::draws(runs.min(most), seed).map(one).collect()).map_or(0.0, |range| range.median)
+        let draws: Vec<Draw> = chance::draws(runs.min(most), seed).collect();
+        Range::of(on_all_processors(&draws, one)).map_or(0.0, |range| range.median)
     };
     let [low, high] = BOUNDS;
     (takes(low.exp2(), COARSE.0) < middle && middle < takes(high.exp2(), COARSE.0)).then_some(())?;
@@ -72,6 +75,17 @@ pub fn found(
     let about = search(BOUNDS, COARSE);
     let times = search([about - OFF, about + OFF], FINE).exp2();
     Some(Pace { times, spread: spread(took) })
+}
+
+/// What becomes of each, in their order: a search has one setting, so that its runs are what can be done side by side.
+fn on_all_processors<T: Sync, U: Send>(all: &[T], what: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let what = &what;
+    thread::scope(|scope| {
+        let parts = all.chunks(all.len().div_ceil(threads).max(1));
+        let begun: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().map(what).collect::<Vec<U>>())).collect();
+        begun.into_iter().flat_map(|part| part.join().unwrap_or_else(|broken| panic::resume_unwind(broken))).collect()
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
