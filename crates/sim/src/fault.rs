@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use ramline_trace::generate::Memory as Kind;
 
-use crate::folio::Folio;
 use crate::kernel::Hits;
 use crate::load::{Extent, OF_A_TABLE, word};
 use crate::memory::Memory;
@@ -114,10 +113,13 @@ pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool)
     }
 }
 
-/// A folio is mapped as a whole, also beyond the block, but for the last one of a file (6.18).
+/// A folio is mapped as a whole, also beyond the block, but for the last one of a file.
 fn mapped_with(memory: &Memory, extent: Extent, id: u32) -> Range<u32> {
-    let folio = Folio::of(&memory.pages, id).ids();
-    if memory.setting.kernel.reads_folios() && folio.end < extent.end() { folio } else { id..id + 1 }
+    if !memory.setting.kernel.reads_folios() {
+        return id..id + 1;
+    }
+    let folio = memory.folio(id).ids();
+    if folio.end < extent.end() { folio } else { id..id + 1 }
 }
 
 /// A page table points to it.

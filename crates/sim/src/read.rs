@@ -92,27 +92,27 @@ fn accessed(memory: &mut Memory, folio: Folio) {
 /// A read of one page that is in RAM, asks for nothing and changes nothing for its folio but that it was read: almost all there are. Whether it was one.
 #[inline]
 pub fn hit(memory: &mut Memory, touch: u32) -> bool {
+    const READ_TWICE: u32 = bit::ACTIVE | bit::REFERENCED;
     let id = touch & word::PAGE;
-    let mglru = memory.setting.kernel.mglru();
-    let has_folios = mglru.is_none() && memory.setting.kernel.reads_folios();
-    let is_large = has_folios && (folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1));
-    let Some(flags) = memory.pages.flags.get_mut(id as usize) else { return false };
-    let Some(state) = memory.reads.get_mut((*flags >> bit::REGION) as usize) else { return false };
-    let again = state.last == id;
-    let is_there = *flags & (bit::RESIDENT | bit::READ_AHEAD) == bit::RESIDENT;
-    // Where it was read twice before, nothing changes for its folio.
-    let is_known = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::ACTIVE | bit::REFERENCED;
-    if !is_there || is_large && !is_known {
+    let Some(&flags) = memory.pages.flags.get(id as usize) else { return false };
+    let Some(state) = memory.reads.get_mut((flags >> bit::REGION) as usize) else { return false };
+    if flags & (bit::RESIDENT | bit::READ_AHEAD) != bit::RESIDENT {
         return false;
     }
-    if let Some(mglru) = mglru {
-        *flags = if again { *flags } else { refs::read(mglru, *flags) };
-    } else {
-        let activates = *flags & (bit::ACTIVE | bit::REFERENCED) == bit::REFERENCED;
-        if activates && !again {
+    let (kernel, again) = (&memory.setting.kernel, state.last == id);
+    if let Some(mglru) = kernel.mglru() {
+        if !again {
+            memory.pages.flags[id as usize] = refs::read(mglru, flags);
+        }
+    } else if flags & READ_TWICE != READ_TWICE {
+        // Where it was read twice before, nothing changes for its folio, which need not be looked for.
+        let is_large = || folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1);
+        if kernel.reads_folios() && is_large() || flags & bit::REFERENCED != 0 && !again {
             return false;
         }
-        *flags |= if again { 0 } else { bit::REFERENCED };
+        if !again {
+            memory.pages.flags[id as usize] = flags | bit::REFERENCED;
+        }
     }
     state.last = id;
     state.next = id + 1 - u32::from(touch & word::INSIDE != 0);
