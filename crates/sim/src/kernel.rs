@@ -1,7 +1,7 @@
 //! What a kernel does where kernels differ: by ability, with presets of four releases.
 //!
-//! Read in 6.1, 6.12, 6.18 and 7.2. A release between two presets has some abilities of the one and some of the other, so who knows them sets them one
-//! by one. What no ability here describes is in [`Kernel::notes`].
+//! Read in 6.1, 6.12, 6.18, 7.2 and 7.3. A release between two presets has some abilities of the one and some of the other, so who knows them sets them one
+//! by one. What no ability here describes is in [`Kernel::notes`], and how far counts may be off in `off`.
 //!
 //! ```
 //! use ramline_sim::kernel::{Kernel, Lists, Mglru};
@@ -10,27 +10,12 @@
 //! assert_eq!(Kernel { lists: Lists::Generations, ..debian }.named(), "the multi-generational LRU of 6.3 to 6.13 in a group of version 1");
 //! ```
 
+mod off;
+
 /// Of reclaim the first of 13 passes looks at 1/4096 of each list.
 pub const PRIORITY: u32 = 12;
 /// Pages of one batch of it (`SWAP_CLUSTER_MAX`).
 pub const BATCH: u64 = 32;
-
-/// What no draw knows is that the rules are not the kernel's: so much were counts of kernels off that were read and not traced, in the middle of the runs
-/// that rules were found by (guests of bench/runs/accuracy-found.json).
-const NOT_TRACED: f64 = 0.025;
-/// Of one whose rules were traced on the machine itself the least with which nine of ten counts were held in two of those ledgers (bench/runs/accuracy-found-5.json and -6: 92 %
-/// of 336; without it 89.6 %).
-const HERE: f64 = 0.002;
-/// And so much those of kernels whose rules were traced in guests: heaps of 18 MiB there, of ten seeds with a swap file and with zram each, were 0.7 % off on 6.12
-/// with the classic lists and 0.5 % with generations, and 0.6 % on 6.1, in the middle.
-const GUESTS: f64 = 0.006;
-/// 1 % on 7.3 with generations.
-const REWRITTEN: f64 = 0.01;
-/// On no other was it run.
-const NOT_RUN: f64 = 0.05;
-/// And so much those of a load that maps files, where each page that is mapped counts as a hit, as on 6.1: zipf-mmap of six seeds in guests had 5 % more major
-/// faults on 6.1 with MGLRU and 3 % more with the classic lists. On 6.12 and 7.3 it was within 2 %, but for 3 % of the file pages on 7.3.
-const MAPPED: f64 = 0.05;
 
 /// Which lists its pages are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,35 +262,6 @@ impl Kernel {
         (self.lists == Lists::Generations).then_some(self.generations)
     }
 
-    /// The shares by which its counts of memory and of files may be less or more than in any simulated run: hardly where rules were traced on the machine
-    /// itself, little where they were in guests. `maps`: the load has files that are mapped.
-    #[must_use]
-    pub fn off(&self, maps: bool) -> [f64; 2] {
-        let is_known = self.traced == Some(self.group);
-        let is_here = is_known && self.group == Group::V1;
-        let memory = match self.mglru() {
-            None if is_here => HERE,
-            None | Some(Mglru::First | Mglru::Mended) if is_known => GUESTS,
-            Some(Mglru::Rewritten) if is_known => REWRITTEN,
-            None => NOT_TRACED,
-            Some(_) => NOT_RUN,
-        };
-        let is_read = is_known && !self.folios && (self.mglru().is_none() || self.generations.is_early());
-        let files = if is_here && is_read {
-            HERE
-        } else if is_read {
-            GUESTS
-        } else {
-            NOT_TRACED
-        };
-        let mapped = match self.hits {
-            _ if !maps || is_here && self.mglru().is_none() => 0.0,
-            Hits::All => MAPPED,
-            Hits::New | Hits::Touched => NOT_TRACED,
-        };
-        [memory, files].map(|off| off.max(mapped))
-    }
-
     /// What is simulated, in words.
     #[must_use]
     pub fn named(&self) -> String {
@@ -361,27 +317,6 @@ mod tests {
         assert_eq!(near("6.12.48+deb13-amd64"), Some("6.12"));
         assert_eq!([near("6.6.9"), near("6.18.4"), near("7.1.0")], [Some("6.1"), Some("6.18"), Some("6.18")]);
         assert_eq!([near("5.10.0-9"), near("8.0"), near("Linux")], [Some("6.1"), Some("7.3"), None]);
-    }
-
-    #[test]
-    fn counts_may_be_off_and_hardly_on_the_kernel_whose_rules_were_traced() {
-        const OFF: f64 = NOT_TRACED;
-        let in_group = |release: &str, group| Kernel { group, ..Kernel::nearest(release).unwrap() };
-        let off = |release: &str, group| in_group(release, group).off(false);
-        assert_eq!([off("6.18.44-fc", Group::V1), off("6.18.44", Group::V2)], [[HERE; 2], [OFF; 2]]);
-        assert_eq!([off("6.19.1", Group::V1), off("6.12.118", Group::V1)], [[OFF; 2]; 2]);
-        assert_eq!([off("6.12.118", Group::V2), off("7.3.4", Group::V2)], [[GUESTS; 2], [GUESTS, OFF]]);
-        let generations = |release, group| Kernel { lists: Lists::Generations, ..in_group(release, group) }.off(false);
-        assert_eq!(
-            [generations("6.12.118", Group::V2), generations("7.3.4", Group::V2)],
-            [[GUESTS; 2], [REWRITTEN, OFF]]
-        );
-        assert_eq!([generations("6.18.4", Group::V1), generations("6.13.1", Group::V2)], [[NOT_RUN, OFF]; 2]);
-        let mapped = |release: &str, group| in_group(release, group).off(true);
-        assert_eq!([mapped("6.18.4", Group::V1), mapped("6.12.118", Group::V2)], [[HERE; 2], [OFF; 2]]);
-        assert_eq!(mapped("6.1.0", Group::V2), [MAPPED; 2]);
-        let both = Kernel { lists: Lists::Generations, ..in_group("6.18.4", Group::V1) };
-        assert_eq!(both.off(true), [NOT_RUN, OFF]);
     }
 
     #[test]

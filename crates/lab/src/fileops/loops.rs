@@ -46,14 +46,8 @@ impl Clock {
 /// The same loop without the calls: what counting and looking at the buffer costs. The shortest of a few turns of it by the clock: one in which
 /// another program ran would be longer than the work that it is taken off.
 pub fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
-    let mut least = empty(turns, buffer)?;
-    for _ in 1..HARNESSES {
-        let cost = empty(turns, buffer)?;
-        if cost.wall < least.wall {
-            least = cost;
-        }
-    }
-    Ok(least)
+    let all = (0..HARNESSES).map(|_| empty(turns, buffer)).collect::<Result<Vec<Cost>>>()?;
+    Ok(all.into_iter().min_by_key(|cost| cost.wall).unwrap_or_default())
 }
 
 fn empty(turns: u64, buffer: &[u8]) -> Result<Cost> {
