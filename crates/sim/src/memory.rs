@@ -91,7 +91,8 @@ pub struct Memory {
 impl Memory {
     /// Nothing touched yet.
     #[must_use]
-    pub fn new(setting: Setting, regions: &[Extent], pages: Pages, chance: Chance) -> Memory {
+    pub fn new(setting: Setting, regions: &[Extent], mut pages: Pages, chance: Chance) -> Memory {
+        pages.on = vec![0; setting.kernel.mglru().map_or(0, |_| pages.flags.len())];
         Memory {
             charged: setting.base,
             pages,
@@ -206,6 +207,7 @@ impl Memory {
     /// And so is what is on its way to the active list.
     pub fn list_activated(&mut self) {
         let (pages, n) = self.batches.activated();
+        pages[..n].iter().for_each(|id| self.lists[self.pages.kind(*id)][self.pages.on(*id)].fetch(&self.pages, *id));
         for id in &pages[..n] {
             if self.pages.is(*id, bit::LISTED) && !self.pages.is(*id, bit::ACTIVE) {
                 self.unlist(*id);
@@ -388,12 +390,10 @@ impl Memory {
             let known = self.area.on_their_way();
             return Err(format!("{to} pages are written, {known} known to the area, {from} read, in the end"));
         }
-        if self.setting.kernel.mglru().is_some() {
-            by_generation::check(self)?;
-        }
-        // With generations each page of one is by itself.
-        if self.setting.kernel.mglru().is_none() {
-            folio::check(&self.pages)?;
+        match self.setting.kernel.mglru() {
+            Some(_) => by_generation::check(self)?,
+            // With generations each page of one is by itself.
+            None => folio::check(&self.pages)?,
         }
         self.area.check(&self.pages)
     }
