@@ -188,7 +188,7 @@ pub fn compact(
             seen(&run::compact(load, pages.clone(), setting, timeout, chance))
         })
         .collect();
-    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off(load.maps_files())))
+    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off(load.files())))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there

@@ -127,6 +127,9 @@ pub struct Kernel {
     /// begins the next; where no page behind one that asks for more is missing, the last of them counts as missing; and each batch of pages that a
     /// read(2) finds is remembered as a read of its own.
     pub on_demand: bool,
+    /// A fault that is tried again counts as major though its page was in RAM, as that for a page that asks for more; until faults in files were done under
+    /// the lock of their mapping alone (6.6; `mm_account_fault`).
+    pub retries_are_major: bool,
     /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
     pub sums_up: bool,
     /// What is kept back is handed over once its oldest request is long (6.12 and later, as they are now); before, once its newest is.
@@ -159,6 +162,7 @@ const L6_18: Kernel = Kernel {
     drains_clusters: true,
     cut: Cut::OfTheWindow,
     on_demand: false,
+    retries_are_major: false,
     sums_up: false,
     oldest_request: true,
     traced: Some(Group::V1),
@@ -189,6 +193,7 @@ pub const PRESETS: [Kernel; 4] = [
         batch: 15,
         second_walk: false,
         on_demand: true,
+        retries_are_major: true,
         sums_up: true,
         oldest_request: false,
         zspage: 4,
