@@ -35,7 +35,7 @@ pub enum PaceBy {
 }
 
 /// How many times slower a processor or the disks were than a setting has them, by the seconds of its runs,
-/// simulated up to `most` times at once. `None` where no pace explains the time.
+/// simulated up to `most` times at once. `None` where no pace explains the time; disks that cannot be fast enough are as fast as is thought of.
 #[must_use]
 pub fn found(
     load: &Compact,
@@ -64,7 +64,12 @@ pub fn found(
         Range::of(on_all_processors(&draws, one)).map_or(0.0, |range| range.median)
     };
     let [low, high] = BOUNDS;
-    (takes(low.exp2(), COARSE.0) < middle && middle < takes(high.exp2(), COARSE.0)).then_some(())?;
+    if takes(low.exp2(), COARSE.0) >= middle {
+        // Disks may take next to nothing of a round.
+        let is_fast = by == PaceBy::Round && middle > 0.0;
+        return is_fast.then(|| Pace { times: low.exp2(), spread: spread(took) });
+    }
+    (middle < takes(high.exp2(), COARSE.0)).then_some(())?;
     let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
         for _ in 0..steps {
             let between = f64::midpoint(low, high);
@@ -155,7 +160,9 @@ mod tests {
             let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (by, took, RUNS));
             let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
             assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{by:?}: {pace:?}");
-            assert_eq!([found(&[1e-9]), found(&[1e9]), found(&[])], [None, None, None], "{by:?}");
+            let fastest = found(&[1e-9]).map(|pace| pace.times);
+            assert_eq!(fastest, (by == PaceBy::Round).then(|| BOUNDS[0].exp2()), "{by:?}");
+            assert_eq!([found(&[1e9]), found(&[])], [None, None], "{by:?}");
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::prelude::*;
 /// Nanoseconds from there to the next look.
 pub const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 
+/// An emulated processor is so many times slower than one, while its guest's disk takes as long as ever: so much less a write takes of what is done meanwhile.
+const EMULATED: f64 = 20.0;
+
 /// What times rest on.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
@@ -63,7 +66,10 @@ impl<'a> Basis<'a> {
             self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
-        let costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
+        let mut costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
+        if known::is_emulated(self.records) {
+            costs.swap_written = costs.swap_written.map(|ns| ns / EMULATED);
+        }
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
 
@@ -112,8 +118,7 @@ mod tests {
     use super::*;
     use crate::limited::plan::SwapSizes;
 
-    #[test]
-    fn times_say_what_they_rest_on_and_which_setting_is_no_prediction() {
+    fn with_basis(what: impl FnOnce(Basis<'_>)) {
         let load = Load::named("heap", 1 << 20, 1, 7).unwrap();
         let lengths = Lengths::of(&Compact::of(&load).unwrap());
         let question = Question {
@@ -125,7 +130,26 @@ mod tests {
             between: 0.0,
             runs: 1,
         };
-        let basis = Basis::assumed(&question, None, &lengths);
+        what(Basis::assumed(&question, None, &lengths));
+    }
+
+    #[test]
+    fn the_disk_of_an_emulated_machine_writes_while_its_processor_works() {
+        let record = |emulated: bool| RunRecord { emulated, ..RunRecord::default() };
+        with_basis(|basis| {
+            let costs = |records: &[RunRecord]| Basis { records, ..basis }.costs("lz4", &Arm::default());
+            let [real, emulated] = [false, true].map(|emulated| costs(&[record(emulated)]));
+            assert_eq!(emulated.swap_written, real.swap_written.map(|ns| ns / EMULATED));
+            assert_eq!(emulated.swap_read, real.swap_read);
+        });
+    }
+
+    #[test]
+    fn times_say_what_they_rest_on_and_which_setting_is_no_prediction() {
+        with_basis(said_of);
+    }
+
+    fn said_of(basis: Basis<'_>) {
         let pace = Some(Pace { times: 2.0, spread: 1.2 });
         let said = |basis: Basis<'_>| basis.said("swap:60");
         assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
