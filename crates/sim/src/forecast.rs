@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::belady;
 use crate::chance::{self, Chance};
+use crate::enough;
 use crate::load::Compact;
 use crate::memory::Setting;
 pub use crate::range::Range;
@@ -172,7 +173,8 @@ pub fn load(
     compact(&Compact::of(load)?, setting, timeout, (seed, RUNS), length)
 }
 
-/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs.
+/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs, or up to [`enough::MOST`] times as many
+/// where their middle is not known otherwise.
 #[must_use]
 pub fn compact(
     load: &Compact,
@@ -182,13 +184,18 @@ pub fn compact(
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
     let pages = run::pages(load, length);
-    let runs: Vec<Seen> = chance::draws(runs, seed)
-        .map(|draw| {
-            let (chance, setting) = Chance::of(load, setting, &draw);
-            seen(&run::compact(load, pages.clone(), setting, timeout, chance))
-        })
-        .collect();
-    Figures::of(&runs).map(|figures| figures.within(setting.kernel.off(load.files())))
+    let one = |draw| {
+        let (chance, setting) = Chance::of(load, setting, &draw);
+        seen(&run::compact(load, pages.clone(), setting, timeout, chance))
+    };
+    let mut all = Vec::new();
+    for more in 0..enough::MOST {
+        all.extend(chance::draws(runs, seed.wrapping_add(more.into())).map(one));
+        if enough::are(&all) {
+            break;
+        }
+    }
+    Figures::of(&all).map(|figures| figures.within(setting.kernel.off(load.files())))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there

@@ -39,6 +39,7 @@ pub mod chance;
 mod charge;
 mod cluster;
 pub mod cost;
+mod enough;
 mod fault;
 mod folio;
 mod follow;

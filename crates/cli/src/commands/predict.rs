@@ -58,7 +58,7 @@ pub struct Predict {
     /// Read-ahead of the disk with the code, or several, comma-separated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     read_ahead: Vec<String>,
-    /// How many times each setting is simulated: once is soonest, and has no interval
+    /// How many times each setting is simulated, up to four times as often where chance decides: once is soonest, and has no interval
     #[arg(long, value_name = "N", default_value_t = SIMULATIONS, value_parser = clap::value_parser!(u32).range(1..=1000))]
     simulations: u32,
     /// When the clock ends the rounds
