@@ -1,21 +1,37 @@
-//! Whether runs are enough to say what lies in their middle.
+//! How many runs it takes to say what lies in their middle.
 //!
-//! Where chance decides between two ways a load may go, the middle of 32 runs is itself chance: 6,600 file pages a round in one build and 9,000 in the next. So much is
-//! said by the order of the runs alone: the middle of all lies between two of them with a chance that the binomial distribution gives (Conover, Practical
-//! Nonparametric Statistics, 3.2).
+//! Where chance decides between two ways a load may go, the middle of 32 runs is itself chance: 6,600 file pages a round in one build and 9,000 in the next. The order of
+//! the runs says how well it is known: the middle of all that could be lies between two of them with about the chance that the binomial distribution
+//! gives (Conover, Practical Nonparametric Statistics, 3.2; the runs of one batch are spread more evenly than by chance, so it is a little better known).
+
+use ramline_evidence::rng::SplitMix64;
 
 use crate::forecast::Seen;
+use crate::range::Range;
 
-/// The middle is known where both of those are so near, as a part of it,
-const NEAR: f64 = 0.2;
-/// or where they are so few pages of a round apart.
-const FEW: f64 = 32.0;
+/// The middle is known where both of those two runs are as near to it as this part of it,
+const NEAR: f64 = 0.1;
+/// or as near as so many pages of a round.
+const NEAR_PAGES: f64 = 16.0;
 /// Standard deviations for a chance of nine of ten.
 const DEVIATIONS: f64 = 1.645;
 /// Fewer runs say nothing about it: who asks for so few wants no more.
 const LEAST: usize = 8;
-/// So many times as many runs are made at most.
-pub const MOST: u32 = 4;
+/// Batches of runs at most.
+const BATCHES: usize = 4;
+
+/// Runs in batches, each from a seed of its own, until the middle of each count is known or there are four batches.
+pub fn made(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
+    let mut runs = batch(seed);
+    let mut random = SplitMix64::new(seed);
+    for _ in 1..BATCHES {
+        if are(&runs) {
+            break;
+        }
+        runs.extend(batch(random.next_u64()));
+    }
+    runs
+}
 
 /// The middle of each count is known.
 #[must_use]
@@ -36,27 +52,51 @@ pub fn are(runs: &[Seen]) -> bool {
 )]
 fn is_known(mut values: Vec<f64>) -> bool {
     values.sort_by(f64::total_cmp);
-    let n = values.len() as f64;
-    let off = DEVIATIONS * n.sqrt() / 2.0;
+    let half = values.len() as f64 / 2.0;
+    let off = DEVIATIONS * (half / 2.0).sqrt();
     let at = |place: f64| values.get(place.max(0.0) as usize).or(values.last()).copied().unwrap_or_default();
-    let [low, middle, high] = [n / 2.0 - off, n / 2.0, n / 2.0 + off].map(at);
-    high - low <= (NEAR * middle).max(FEW)
+    let [low, high] = [half - off, half + off].map(at);
+    let middle = Range::of(values).map_or(0.0, |range| range.median);
+    (high - middle).max(middle - low) <= (NEAR * middle).max(NEAR_PAGES)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forecast::Verdict;
+
+    fn run(major: f64) -> Seen {
+        Seen { verdict: Verdict::Fine, rounds: 1.0, seconds: 1.0, major, swap_in: 0.0, refault_file: 0.0, beside: None }
+    }
+
+    /// How many runs are made, in batches of so many, and from how many seeds.
+    fn made_of(n: u32, value: fn(u32) -> f64) -> (usize, usize) {
+        let mut seeds = Vec::new();
+        let runs = made(7, |seed| {
+            seeds.push(seed);
+            (0..n).map(|number| run(value(number))).collect()
+        });
+        assert_eq!(seeds[0], 7);
+        seeds.sort_unstable();
+        seeds.dedup();
+        (runs.len(), seeds.len())
+    }
 
     #[test]
-    fn the_middle_of_runs_that_go_two_ways_is_known_late_or_never() {
-        let of = |n: u32, value: fn(u32) -> f64| is_known((0..n).map(value).collect());
-        // One way and a little beside it; and half of them another way.
-        assert!(of(32, |run| f64::from(1000 + run)));
-        let [half, fewer]: [fn(u32) -> f64; 2] =
-            [|run| f64::from(1000 + run % 2 * 1000), |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)];
-        assert_eq!([32, 128].map(|n| of(n, half)), [false, false]);
-        assert_eq!([32, 128].map(|n| of(n, fewer)), [false, true]);
-        // So few pages matter to nobody.
-        assert!(of(32, |run| f64::from(run)));
+    fn runs_that_go_two_ways_are_made_until_the_middle_is_known_and_at_most_four_times() {
+        // One way and a little beside it, half of them another way, and three of eight.
+        assert_eq!(made_of(32, |run| f64::from(1000 + run)), (32, 1));
+        assert_eq!(made_of(32, |run| f64::from(1000 + run % 2 * 1000)), (128, 4));
+        assert_eq!(made_of(32, |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)), (64, 2));
+        // So few pages matter to nobody, and so few runs say nothing.
+        assert_eq!(made_of(32, f64::from), (32, 1));
+        assert_eq!(made_of(7, |run| f64::from(run * 1000)), (7, 1));
+    }
+
+    #[test]
+    fn the_middle_is_known_where_it_is_near_to_both_sides() {
+        // All of what is open lies on one side.
+        let skewed = |high: f64| is_known((0..32).map(|run| if run < 17 { 1000.0 } else { high }).collect());
+        assert_eq!([1090.0, 1150.0].map(skewed), [true, false]);
     }
 }

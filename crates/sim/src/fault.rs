@@ -142,16 +142,22 @@ mod tests {
 
     #[test]
     fn a_fault_for_a_page_that_asks_for_more_is_tried_again() {
-        let after = |kernel: usize| {
+        let after = |kernel: usize, bits: u32| {
             let mut memory = group(200, PRESETS[kernel], Chance::default());
             memory.reads[1].misses = 50;
-            read_ahead::insert(&mut memory, 300, bit::READ_AHEAD);
+            read_ahead::insert(&mut memory, 300, bits);
             miss(&mut memory, 300);
             assert!(memory.pages.is(300, bit::MAPPED));
             (memory.counts.major, memory.counts.minor, memory.reads[1].misses)
         };
-        // In 6.1 it is major then, and in 7.3 the page that was touched counts twice as a hit.
-        assert_eq!([0, 1, 2].map(|kernel| after(kernel).0), [1, 0, 0]);
-        assert_eq!(after(3), (0, 1, 48));
+        let asks = bit::READ_AHEAD;
+        // In 6.1 it is major then. What is read there is mapped with it, and counts as well before 7.3.
+        let [first, second, third, newest] = [0, 1, 2, 3].map(|kernel| after(kernel, asks));
+        assert_eq!([first, second, third].map(|(major, minor, _)| (major, minor)), [(1, 0), (0, 1), (0, 1)]);
+        assert!([first, second, third].iter().all(|(.., misses)| *misses < 48));
+        // In 7.3 the page that was touched counts in both, but once where it is of the working set.
+        assert_eq!([newest, after(3, asks | bit::WORKINGSET)], [(0, 1, 48), (0, 1, 49)]);
+        // A page that asks for nothing is found at once.
+        assert_eq!([0, 1, 2, 3].map(|kernel| after(kernel, 0)), [(0, 1, 49); 4]);
     }
 }

@@ -36,6 +36,12 @@ pub enum Verdict {
 pub struct Figures {
     /// How most runs end.
     pub verdict: Verdict,
+    /// Of what is foretold, how many runs were simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulations: Option<usize>,
+    /// Chance decides how a run goes, and those do not say what the middle is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsettled: bool,
     /// Part of the runs that ran out of memory.
     pub killed: f64,
     /// Seconds that a round takes.
@@ -104,6 +110,8 @@ impl Figures {
         };
         (!runs.is_empty()).then(|| Figures {
             verdict,
+            simulations: None,
+            unsettled: false,
             killed: votes(Verdict::Killed) as f64 / runs.len() as f64,
             round: each(|run| run.seconds),
             major: each(|run| run.major),
@@ -173,8 +181,8 @@ pub fn load(
     compact(&Compact::of(load)?, setting, timeout, (seed, RUNS), length)
 }
 
-/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs, or up to [`enough::MOST`] times as many
-/// where their middle is not known otherwise.
+/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs, or up to four times as many
+/// where their middle is not known otherwise ([`enough`]).
 #[must_use]
 pub fn compact(
     load: &Compact,
@@ -188,14 +196,9 @@ pub fn compact(
         let (chance, setting) = Chance::of(load, setting, &draw);
         seen(&run::compact(load, pages.clone(), setting, timeout, chance))
     };
-    let mut all = Vec::new();
-    for more in 0..enough::MOST {
-        all.extend(chance::draws(runs, seed.wrapping_add(more.into())).map(one));
-        if enough::are(&all) {
-            break;
-        }
-    }
-    Figures::of(&all).map(|figures| figures.within(setting.kernel.off(load.files())))
+    let all = enough::made(seed, |seed| chance::draws(runs, seed).map(one).collect());
+    let figures = Figures { simulations: Some(all.len()), unsettled: !enough::are(&all), ..Figures::of(&all)? };
+    Some(figures.within(setting.kernel.off(load.files())))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there

@@ -127,8 +127,8 @@ pub struct Kernel {
     /// begins the next; where no page behind one that asks for more is missing, the last of them counts as missing; and each batch of pages that a
     /// read(2) finds is remembered as a read of its own.
     pub on_demand: bool,
-    /// A fault that is tried again counts as major though its page was in RAM, as that for a page that asks for more; until faults in files were done under
-    /// the lock of their mapping alone (6.6; `mm_account_fault`).
+    /// A fault that is tried again counts as major though its page was in RAM, as that for a page that asks for more; until reads through mappings were
+    /// done under the lock of one mapping alone (6.7; `mm_account_fault`, and `FAULT_FLAG_TRIED` in the handlers of each architecture).
     pub retries_are_major: bool,
     /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
     pub sums_up: bool,

@@ -110,7 +110,7 @@ impl Pages {
         usize::from(self.is(id, bit::FILE))
     }
 
-    /// Of MGLRU: the generation whose list it is on; 0 without.
+    /// The number of its list: with MGLRU that of its generation, without 0, which is the inactive one.
     #[must_use]
     pub fn on(&self, id: u32) -> usize {
         self.on.get(id as usize).copied().unwrap_or_default().into()
@@ -164,7 +164,7 @@ impl Pages {
 
 /// Gaps are closed once a list has more of them than pages, and this many.
 const GAPS: u64 = 64;
-/// So many pages before their turn those of the tail are fetched.
+/// So many pages before their turn those of the tail are fetched: as many as one pass of reclaim takes, so that they come while others are worked on.
 const SOON: usize = 32;
 
 /// One list: the newest at the head. A page that leaves the middle leaves a gap; at both ends there is a page.
@@ -243,7 +243,7 @@ impl List {
         self.first.wrapping_add(at as u32)
     }
 
-    /// No gaps at the ends; as many pages are fetched as the row `was` longer at its tail.
+    /// No gaps at the ends. The row `was` so long: for each place that its tail has lost, a page is fetched whose turn is soon.
     fn trim(&mut self, pages: &Pages, was: usize) {
         while self.row.back() == Some(&NONE) {
             self.row.pop_back();

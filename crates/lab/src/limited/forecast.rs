@@ -110,12 +110,13 @@ pub fn against(
         let length = |region: u32, page: u64| lengths.of(region, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
         let pace = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
-        let is_own = by != PaceBy::Round || !known::is_emulated(records);
+        let is_own = by != PaceBy::GuestRound;
         Ok::<_, LabError>(pace.map(|pace| if is_own { pace } else { Pace { spread: 1.0, ..pace } }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
+    let by_round = if known::is_emulated(records) { PaceBy::GuestRound } else { PaceBy::Round };
     let rounds = known::rounds(&question.arms, records);
     let round = rounds.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
     let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
@@ -127,10 +128,10 @@ pub fn against(
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
         let waits = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-        let disk = if waits { found(PaceBy::Round, basis, round)? } else { None };
+        let disk = if waits { found(by_round, basis, round)? } else { None };
         basis = Basis { processor: found(PaceBy::Fill, Basis { disk, ..basis }, filled)?, by_work: false, ..basis };
     }
-    let basis = Basis { disk: found(PaceBy::Round, basis, round)?, ..basis };
+    let basis = Basis { disk: found(by_round, basis, round)?, ..basis };
     let name = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
     beside(&mut out, records);
@@ -191,6 +192,13 @@ fn foretold(
     };
     if arms.iter().zip(&out.settings).any(by_old_sizes) {
         out.notes.push(KILLED.to_owned());
+    }
+    let is_open = |setting: &&Foretold| setting.foretold.is_some_and(|figures| figures.unsettled);
+    let open: Vec<&str> = out.settings.iter().filter(is_open).map(|setting| setting.name.as_str()).collect();
+    if !open.is_empty() {
+        let note =
+            format!("chance decides how a run goes, so the middle may be a tenth off or more: {}", open.join(", "));
+        out.notes.push(note);
     }
     out.notes.push(basis.said(reference));
     if !left_out.is_empty() {
