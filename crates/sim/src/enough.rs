@@ -21,11 +21,11 @@ const LEAST: usize = 8;
 const BATCHES: usize = 4;
 
 /// Runs in batches, each from a seed of its own, until the middle of each count is known or there are four batches.
-pub fn made(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
+pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
     let mut runs = batch(seed);
     let mut random = SplitMix64::new(seed);
     for _ in 1..BATCHES {
-        if are(&runs) {
+        if is_settled(&runs) {
             break;
         }
         runs.extend(batch(random.next_u64()));
@@ -35,7 +35,7 @@ pub fn made(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
 
 /// The middle of each count is known.
 #[must_use]
-pub fn are(runs: &[Seen]) -> bool {
+pub fn is_settled(runs: &[Seen]) -> bool {
     let counts: [fn(&Seen) -> f64; 3] = [|run| run.major, |run| run.swap_in, |run| run.refault_file];
     runs.len() < LEAST
         || counts.into_iter().all(|pick| {
@@ -70,9 +70,9 @@ mod tests {
     }
 
     /// How many runs are made, in batches of so many, and from how many seeds.
-    fn made_of(n: u32, value: fn(u32) -> f64) -> (usize, usize) {
+    fn made(n: u32, value: fn(u32) -> f64) -> (usize, usize) {
         let mut seeds = Vec::new();
-        let runs = made(7, |seed| {
+        let runs = until_settled(7, |seed| {
             seeds.push(seed);
             (0..n).map(|number| run(value(number))).collect()
         });
@@ -85,12 +85,12 @@ mod tests {
     #[test]
     fn runs_that_go_two_ways_are_made_until_the_middle_is_known_and_at_most_four_times() {
         // One way and a little beside it, half of them another way, and three of eight.
-        assert_eq!(made_of(32, |run| f64::from(1000 + run)), (32, 1));
-        assert_eq!(made_of(32, |run| f64::from(1000 + run % 2 * 1000)), (128, 4));
-        assert_eq!(made_of(32, |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)), (64, 2));
+        assert_eq!(made(32, |run| f64::from(1000 + run)), (32, 1));
+        assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 1000)), (128, 4));
+        assert_eq!(made(32, |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)), (64, 2));
         // So few pages matter to nobody, and so few runs say nothing.
-        assert_eq!(made_of(32, f64::from), (32, 1));
-        assert_eq!(made_of(7, |run| f64::from(run * 1000)), (7, 1));
+        assert_eq!(made(32, f64::from), (32, 1));
+        assert_eq!(made(7, |run| f64::from(run * 1000)), (7, 1));
     }
 
     #[test]

@@ -155,7 +155,7 @@ mod tests {
         let [first, second, third, newest] = [0, 1, 2, 3].map(|kernel| after(kernel, asks));
         assert_eq!([first, second, third].map(|(major, minor, _)| (major, minor)), [(1, 0), (0, 1), (0, 1)]);
         assert!([first, second, third].iter().all(|(.., misses)| *misses < 48));
-        // In 7.3 the page that was touched counts in both, but once where it is of the working set.
+        // In 7.3 both tries take one from the misses, but only the first where the page is of the working set.
         assert_eq!([newest, after(3, asks | bit::WORKINGSET)], [(0, 1, 48), (0, 1, 49)]);
         // A page that asks for nothing is found at once.
         assert_eq!([0, 1, 2, 3].map(|kernel| after(kernel, 0)), [(0, 1, 49); 4]);

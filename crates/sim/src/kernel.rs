@@ -252,7 +252,8 @@ impl Kernel {
         let asked = version(release)?;
         let known = PRESETS.into_iter().rev().find(|kernel| version(kernel.release).is_some_and(|one| one <= asked));
         let known = known.unwrap_or(PRESETS[0]);
-        Some(Kernel { traced: known.traced.filter(|_| version(known.release) == Some(asked)), ..known })
+        let traced = known.traced.filter(|_| version(known.release) == Some(asked));
+        Some(Kernel { traced, retries_are_major: known.retries_are_major && asked < (6, 7), ..known })
     }
 
     /// ext4 reads files ahead in folios of several pages (6.16).

@@ -33,11 +33,11 @@ pub enum PaceBy {
     /// That of the disks, by how long a round took.
     Round,
     /// The same of a guest on an emulated processor, beside which disks may take next to nothing.
-    GuestRound,
+    EmulatedRound,
 }
 
 /// How many times slower a processor or the disks were than a setting has them, by the seconds of its runs,
-/// simulated up to `most` times at once. `None` where no pace explains the time; disks of a guest are then as fast as is thought of.
+/// simulated up to `most` times at once. `None` where no pace within bounds explains the time, but the fastest of the search for an [`PaceBy::EmulatedRound`] that is too short.
 #[must_use]
 pub fn found(
     load: &Compact,
@@ -55,7 +55,7 @@ pub fn found(
         let pace = Pace { times, spread: 1.0 };
         let costs = match by {
             PaceBy::Fill | PaceBy::Work => setting.costs.with_processor(pace),
-            PaceBy::Round | PaceBy::GuestRound => setting.costs.with_device(pace),
+            PaceBy::Round | PaceBy::EmulatedRound => setting.costs.with_device(pace),
         };
         let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
         let one = |draw: &Draw| {
@@ -67,7 +67,7 @@ pub fn found(
     };
     let [low, high] = BOUNDS;
     if takes(low.exp2(), COARSE.0) >= middle {
-        let is_fast = by == PaceBy::GuestRound && middle > 0.0;
+        let is_fast = by == PaceBy::EmulatedRound && middle > 0.0;
         return is_fast.then(|| Pace { times: low.exp2(), spread: spread(took) });
     }
     (middle < takes(high.exp2(), COARSE.0)).then_some(())?;
@@ -100,7 +100,7 @@ fn seconds(run: &Outcome, by: PaceBy) -> f64 {
     match by {
         PaceBy::Fill => run.fill as f64 / 1e9,
         PaceBy::Work => of_a_round(run.took - run.waited),
-        PaceBy::Round | PaceBy::GuestRound => of_a_round(run.took),
+        PaceBy::Round | PaceBy::EmulatedRound => of_a_round(run.took),
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let length = |_: u32, _: u64| 2000;
         for (by, swap) in [
             (PaceBy::Round, SwapTo::Disk),
-            (PaceBy::GuestRound, SwapTo::Disk),
+            (PaceBy::EmulatedRound, SwapTo::Disk),
             (PaceBy::Work, SwapTo::Disk),
             (PaceBy::Fill, SwapTo::Zram),
         ] {
@@ -153,7 +153,7 @@ mod tests {
             };
             let six = Pace { times: 6.0, spread: 1.0 };
             let costs = match by {
-                PaceBy::Round | PaceBy::GuestRound => known.costs.with_device(six),
+                PaceBy::Round | PaceBy::EmulatedRound => known.costs.with_device(six),
                 PaceBy::Work | PaceBy::Fill => known.costs.with_processor(six),
             };
             let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
@@ -167,7 +167,7 @@ mod tests {
             let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
             assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{by:?}: {pace:?}");
             let fastest = found(&[1e-9]).map(|pace| pace.times);
-            assert_eq!(fastest, (by == PaceBy::GuestRound).then(|| BOUNDS[0].exp2()), "{by:?}");
+            assert_eq!(fastest, (by == PaceBy::EmulatedRound).then(|| BOUNDS[0].exp2()), "{by:?}");
             assert_eq!([found(&[1e9]), found(&[])], [None, None], "{by:?}");
         }
     }

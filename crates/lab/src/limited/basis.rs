@@ -98,12 +98,13 @@ impl<'a> Basis<'a> {
         });
         let has_codec = self.records.iter().any(|record| record.codec.is_some());
         let codec = has_codec.then(|| "compression with zram as before each run".to_owned());
-        if self.tiers.is_none() && disk.is_none() && processor.is_none() && codec.is_none() {
+        let writes = known::is_emulated(self.records).then(|| {
+            format!("writes were taken as {EMULATED:.0} times faster than that disk's, since the disk of an emulated machine goes on while its processor works")
+        });
+        if self.tiers.is_none() && disk.is_none() && processor.is_none() && codec.is_none() && writes.is_none() {
             return "times: by assumed costs of disk and compression; measured here by: sudo ramline measure tiers"
                 .to_owned();
         }
-        let writes = known::is_emulated(self.records)
-            .then(|| format!("writes {EMULATED:.0} times as fast, since the processor was emulated"));
         let parts: Vec<String> = base.into_iter().chain(disk).chain(writes).chain(processor).chain(codec).collect();
         format!("times: {}", parts.join("; "))
     }
@@ -165,6 +166,12 @@ mod tests {
             said(Basis { processor: pace, by_work: true, ..basis }),
             "times: by assumed costs of a disk; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60, whose own \
              time is so no prediction"
+        );
+        let emulated = [RunRecord { emulated: true, ..RunRecord::default() }];
+        assert_eq!(
+            said(Basis { records: &emulated, ..basis }),
+            "times: by assumed costs of a disk; writes were taken as 20 times faster than that disk's, since the disk of an emulated \
+             machine goes on while its processor works"
         );
         let codec = [RunRecord { codec: Some(ramline_evidence::CodecTimes::default()), ..RunRecord::default() }];
         let tiers = TierReport { conditions: vec!["quiet".to_owned()], ..TierReport::default() };

@@ -110,13 +110,13 @@ pub fn against(
         let length = |region: u32, page: u64| lengths.of(region, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
         let pace = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
-        let is_own = by != PaceBy::GuestRound;
+        let is_own = by != PaceBy::EmulatedRound;
         Ok::<_, LabError>(pace.map(|pace| if is_own { pace } else { Pace { spread: 1.0, ..pace } }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, tiers, &lengths) };
-    let by_round = if known::is_emulated(records) { PaceBy::GuestRound } else { PaceBy::Round };
+    let by_round = if known::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };
     let rounds = known::rounds(&question.arms, records);
     let round = rounds.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
     let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
@@ -193,13 +193,7 @@ fn foretold(
     if arms.iter().zip(&out.settings).any(by_old_sizes) {
         out.notes.push(KILLED.to_owned());
     }
-    let is_open = |setting: &&Foretold| setting.foretold.is_some_and(|figures| figures.unsettled);
-    let open: Vec<&str> = out.settings.iter().filter(is_open).map(|setting| setting.name.as_str()).collect();
-    if !open.is_empty() {
-        let note =
-            format!("chance decides how a run goes, so the middle may be a tenth off or more: {}", open.join(", "));
-        out.notes.push(note);
-    }
+    out.notes.extend(unsettled(&out.settings));
     out.notes.push(basis.said(reference));
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
@@ -278,6 +272,18 @@ fn prepared(
     Ok(Some((setting, basis.lengths.find(&arm.fill, algorithm, workload.seed)?)))
 }
 
+/// That the middle of some settings is not known.
+fn unsettled(settings: &[Foretold]) -> Option<String> {
+    let of = |setting: &Foretold| setting.foretold.filter(|figures| figures.unsettled)?.simulations;
+    let most = settings.iter().filter_map(of).max()?;
+    let names: Vec<&str> =
+        settings.iter().filter(|setting| of(setting).is_some()).map(|setting| setting.name.as_str()).collect();
+    let names = names.join(", ");
+    Some(format!(
+        "chance decides how runs go, so that {most} simulations do not give the middle of the counts to a tenth; go by the intervals: {names}"
+    ))
+}
+
 /// Puts what a series measured beside what was foretold, setting by setting.
 fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
     if let Some(machine) = records.first().map(|record| &record.machine) {
@@ -331,5 +337,15 @@ mod tests {
         let major = setting.measured.and_then(|figures| figures.major).map(|range| range.median);
         assert_eq!((setting.foretold, major), (foretold, Some(2.0)));
         assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a group of version 2"]);
+    }
+    #[test]
+    fn settings_whose_middle_is_not_known_are_named() {
+        let of = |name: &str, simulations: usize, unsettled: bool| {
+            let figures = Figures { simulations: Some(simulations), unsettled, ..Figures::default() };
+            Foretold { name: name.to_owned(), foretold: Some(figures), ..Foretold::default() }
+        };
+        assert_eq!(unsettled(&[of("no-swap", 32, false)]), None);
+        let note = unsettled(&[of("no-swap", 32, false), of("swap:1", 128, true), of("swap:60", 128, true)]).unwrap();
+        assert!(note.contains("that 128 simulations do not") && note.ends_with(": swap:1, swap:60"), "{note}");
     }
 }
