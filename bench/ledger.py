@@ -184,6 +184,9 @@ def summary(series):
     if clear:
         out.append(f"ranking of settings by time: Kendall's tau {statistics.mean(clear):.2f} over the {len(clear)} pairs that the runs tell apart, "
                    f"{statistics.mean(sign for _, sign in pairs):.2f} over all {len(pairs)}, of {len(names)} series")
+    unsettled = [f"{cell['series']}, {cell['setting']}" for cell in counted if cell["predicted"].get("unsettled")]
+    if unsettled:
+        out.append(f"the middle of the simulations is not known to a tenth, because chance decides: {len(unsettled)} cells ({'; '.join(unsettled)})")
     missing = left_out(series)
     if missing:
         out.append(f"not predicted: {sum(map(len, missing.values()))} cells that were measured ({'; '.join(f'{place}: {len(all_of)}' for place, all_of in missing.items())})")
