@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(made(32, |run| f64::from(1000 + run)), (32, 1));
         assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 1000)), (128, 4));
         assert_eq!(made(32, |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)), (64, 2));
-        // So few pages matter to nobody, and so few runs say nothing.
+        // A difference of 16 pages a round needs no more runs; seven runs are too few to judge by.
         assert_eq!(made(32, f64::from), (32, 1));
         assert_eq!(made(7, |run| f64::from(run * 1000)), (7, 1));
     }

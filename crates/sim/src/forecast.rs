@@ -337,6 +337,8 @@ impl Foretold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
 
     #[test]
     fn of_runs_that_end_in_different_ways_the_part_that_was_killed_is_told() {
@@ -351,6 +353,14 @@ mod tests {
         };
         let figures = Figures::of(&[Verdict::Fine, Verdict::Killed, Verdict::Fine, Verdict::Fine].map(run)).unwrap();
         assert_eq!((figures.verdict, figures.killed), (Verdict::Fine, 0.25));
+    }
+
+    #[test]
+    fn so_many_simulations_are_made_as_were_asked_for_where_they_are_alike() {
+        let load = Compact::of(&Load::named("heap", 1 << 20, 2, 7).unwrap()).unwrap();
+        let setting = group(1, PRESETS[2], Chance::default()).setting;
+        let figures = compact(&load, &setting, u64::MAX, (7, 9), |_, _| 1000).unwrap();
+        assert_eq!((figures.simulations, figures.unsettled), (Some(9), false));
     }
 
     #[test]

@@ -322,6 +322,8 @@ mod tests {
         let near = |release| Kernel::nearest(release).map(|kernel| kernel.release);
         assert_eq!(near("6.12.48+deb13-amd64"), Some("6.12"));
         assert_eq!([near("6.6.9"), near("6.18.4"), near("7.1.0")], [Some("6.1"), Some("6.18"), Some("6.18")]);
+        let retries = |release: &str| Kernel::nearest(release).map(|kernel| kernel.retries_are_major);
+        assert_eq!(["6.1.0", "6.6.9", "6.7.0", "6.12.1"].map(retries), [true, true, false, false].map(Some));
         assert_eq!([near("5.10.0-9"), near("8.0"), near("Linux")], [Some("6.1"), Some("7.3"), None]);
     }
 

@@ -206,9 +206,9 @@ impl Memory {
 
     /// And so is what is on its way to the active list.
     pub fn list_activated(&mut self) {
-        let (pages, n) = self.batches.activated();
-        pages[..n].iter().for_each(|id| self.lists[self.pages.kind(*id)][self.pages.on(*id)].fetch(&self.pages, *id));
-        for id in &pages[..n] {
+        let (ids, n) = self.batches.activated();
+        ids[..n].iter().for_each(|&id| self.lists[self.pages.kind(id)][self.pages.list_of(id)].fetch(&self.pages, id));
+        for id in &ids[..n] {
             if self.pages.is(*id, bit::LISTED) && !self.pages.is(*id, bit::ACTIVE) {
                 self.unlist(*id);
                 self.pages.set(*id, bit::ACTIVE);

@@ -112,7 +112,7 @@ impl Pages {
 
     /// The number of its list: with MGLRU that of its generation, without 0, which is the inactive one.
     #[must_use]
-    pub fn on(&self, id: u32) -> usize {
+    pub fn list_of(&self, id: u32) -> usize {
         self.on.get(id as usize).copied().unwrap_or_default().into()
     }
 

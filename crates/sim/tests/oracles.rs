@@ -363,9 +363,6 @@ fn a_forecast_is_a_function_of_its_seed() {
     let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
-    // In whole batches, and only where all of them leave the middle open it says so.
-    let made = of(1).and_then(|figures| Some((figures.simulations? / forecast::RUNS as usize, figures.unsettled)));
-    assert!(matches!(made, Some((1..=4, false) | (4, true))), "{made:?}");
     // And says what no tuning can save: here hardly more than that 95 of 100 pages of code are read once in three rounds.
     let least = forecast::least(&load, &setting);
     assert!((243.0..256.0).contains(&least), "{least}");

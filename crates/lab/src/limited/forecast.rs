@@ -280,7 +280,7 @@ fn unsettled(settings: &[Foretold]) -> Option<String> {
         settings.iter().filter(|setting| of(setting).is_some()).map(|setting| setting.name.as_str()).collect();
     let names = names.join(", ");
     Some(format!(
-        "chance decides how runs go, so that {most} simulations do not give the middle of the counts to a tenth; go by the intervals: {names}"
+        "uncertain: {names}: runs differ so much that {most} simulations do not give the middle to a tenth; go by the interval"
     ))
 }
 
@@ -338,6 +338,7 @@ mod tests {
         assert_eq!((setting.foretold, major), (foretold, Some(2.0)));
         assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a group of version 2"]);
     }
+
     #[test]
     fn settings_whose_middle_is_not_known_are_named() {
         let of = |name: &str, simulations: usize, unsettled: bool| {
@@ -346,6 +347,6 @@ mod tests {
         };
         assert_eq!(unsettled(&[of("no-swap", 32, false)]), None);
         let note = unsettled(&[of("no-swap", 32, false), of("swap:1", 128, true), of("swap:60", 128, true)]).unwrap();
-        assert!(note.contains("that 128 simulations do not") && note.ends_with(": swap:1, swap:60"), "{note}");
+        assert!(note.starts_with("uncertain: swap:1, swap:60: ") && note.contains(" 128 simulations "), "{note}");
     }
 }

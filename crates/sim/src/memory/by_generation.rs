@@ -59,7 +59,7 @@ fn put(memory: &mut Memory, id: u32, at: usize, last: bool) {
 }
 
 fn take(memory: &mut Memory, id: u32) {
-    let at = memory.pages.on(id);
+    let at = memory.pages.list_of(id);
     memory.lists[memory.pages.kind(id)][at].remove(&mut memory.pages, id);
 }
 
