@@ -53,6 +53,12 @@ impl Batches {
         self.activated == self.size
     }
 
+    /// A page that becomes active is in the batch's hands until then: nobody can free it.
+    #[must_use]
+    pub fn holds(&self, id: u32) -> bool {
+        self.activating[..self.activated].contains(&id)
+    }
+
     /// The new pages, and how many: the batch is empty then.
     pub fn added(&mut self) -> ([u32; PAGES], usize) {
         self.others = 0;

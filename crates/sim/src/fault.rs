@@ -49,22 +49,31 @@ pub fn miss(memory: &mut Memory, touch: u32) {
 fn file(memory: &mut Memory, extent: Extent, id: u32) {
     let region = memory.pages.region(id);
     let most = memory.setting.read_ahead;
+    read_ahead::arrived(memory);
     let was_there = memory.pages.is(id, bit::RESIDENT);
     // What is in RAM around it is mapped first, and again when what is missing was read: the fault is tried a second time.
     map_around(memory, extent, id, was_there);
     if was_there {
-        let asks = memory.pages.is(id, bit::READ_AHEAD);
-        let is_major = asks && memory.setting.kernel.retries_are_major;
+        let [asks, is_coming] = [bit::READ_AHEAD, bit::LOCKED].map(|bits| memory.pages.is(id, bits));
+        let is_retried = asks || is_coming;
+        let is_major = is_retried && memory.setting.kernel.retries_are_major;
         let Counts { major, minor, .. } = &mut memory.counts;
         *if is_major { major } else { minor } += 1;
         memory.clock += memory.steps.minor;
-        if asks {
+        if is_retried && !(is_coming && memory.setting.kernel.hits == Hits::Touched) {
             let misses = &mut memory.reads[region].misses;
             *misses = misses.saturating_sub(1);
+        }
+        if asks {
             // Who reads ahead holds the page that asked for it.
             memory.pages.set(id, bit::HELD);
             read_ahead::reached(memory, region, id, most);
             memory.pages.clear(id, bit::HELD);
+        }
+        if is_coming {
+            read_ahead::wait_for(memory, id);
+        }
+        if is_retried {
             // Tried again, it is still a fault for a page that was there.
             map_around(memory, extent, id, true);
         }
@@ -101,7 +110,8 @@ pub fn map_around(memory: &mut Memory, extent: Extent, id: u32, was_there: bool)
         for one in pages {
             let flags = memory.pages.flags[one as usize];
             // A page in the swap cache is not among those of its file.
-            if flags & (bit::RESIDENT | bit::SWAP_CACHE) == bit::RESIDENT && flags & bit::READ_AHEAD == 0 {
+            let is_ready = flags & (bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD | bit::LOCKED) == bit::RESIDENT;
+            if is_ready {
                 map(memory, one);
                 let counts = match memory.setting.kernel.hits {
                     Hits::All => true,
@@ -137,8 +147,31 @@ pub fn map(memory: &mut Memory, id: u32) {
 mod tests {
     use super::*;
     use crate::chance::Chance;
+    use crate::charge::{Effort, charge};
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
+
+    #[test]
+    fn what_was_read_ahead_is_mapped_once_the_disk_has_read_it_and_waited_for_where_it_is_touched_before() {
+        for kernel in PRESETS {
+            let mut memory = group(200, kernel, Chance::default());
+            assert!(charge(&mut memory, 1, Effort::All));
+            read_ahead::insert(&mut memory, 300, bit::READ_AHEAD);
+            miss(&mut memory, 300);
+            let is = |memory: &Memory, bits: u32| [300, 301, 303].map(|id| memory.pages.is(id, bits));
+            assert_eq!(
+                [bit::RESIDENT, bit::LOCKED, bit::MAPPED].map(|bits| is(&memory, bits)),
+                [[true; 3], [false, true, true], [true, false, false]]
+            );
+            assert_eq!((memory.counts.waited, memory.check()), (0, Ok(())));
+            miss(&mut memory, 301);
+            assert!(memory.counts.waited > 0);
+            assert_eq!([bit::LOCKED, bit::MAPPED].map(|bits| is(&memory, bits)), [[false; 3], [true; 3]]);
+            // In 6.1 both are tried again, and so count as major.
+            let major = if kernel.retries_are_major { 2 } else { 0 };
+            assert_eq!((memory.counts.major, memory.counts.minor), (major, 2 - major), "{}", kernel.release);
+        }
+    }
 
     #[test]
     fn a_fault_for_a_page_that_asks_for_more_is_tried_again() {
@@ -151,10 +184,10 @@ mod tests {
             (memory.counts.major, memory.counts.minor, memory.reads[1].misses)
         };
         let asks = bit::READ_AHEAD;
-        // In 6.1 it is major then. What is read there is mapped with it, and counts as well before 7.3.
+        // In 6.1 it is major then. What is read is on its way from the disk, so it is not mapped with it, and does not count.
         let [first, second, third, newest] = [0, 1, 2, 3].map(|kernel| after(kernel, asks));
         assert_eq!([first, second, third].map(|(major, minor, _)| (major, minor)), [(1, 0), (0, 1), (0, 1)]);
-        assert!([first, second, third].iter().all(|(.., misses)| *misses < 48));
+        assert!([first, second, third].iter().all(|(.., misses)| *misses == 48));
         // In 7.3 both tries take one from the misses, but only the first where the page is of the working set.
         assert_eq!([newest, after(3, asks | bit::WORKINGSET)], [(0, 1, 48), (0, 1, 49)]);
         // A page that asks for nothing is found at once.

@@ -15,6 +15,12 @@ pub struct Folio {
 }
 
 impl Folio {
+    /// One page by itself.
+    #[must_use]
+    pub const fn alone(id: u32) -> Folio {
+        Folio { first: id, pages: 1 }
+    }
+
     /// That of a page: for most it is that page alone.
     #[inline]
     #[must_use]

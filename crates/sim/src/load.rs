@@ -213,7 +213,9 @@ impl Compact {
             match touch.access {
                 Access::Load | Access::Store => {
                     region.mapped = true;
-                    words.push(id | if touch.access == Access::Store { word::STORE } else { word::LOAD });
+                    // What is stored to a file is not followed until it is written.
+                    let is_store = touch.access == Access::Store && region.memory != Memory::File;
+                    words.push(id | if is_store { word::STORE } else { word::LOAD });
                 }
                 Access::Read(length) if n == 1 => words.push(id | word::READ | inside(length)),
                 Access::Read(length) => words.extend([id | word::MANY | inside(length), n]),
@@ -247,6 +249,7 @@ mod tests {
     #[test]
     fn a_touch_becomes_its_page_and_how_it_is_touched() {
         assert_eq!(decoded(Access::Store, 3 * PAGE, 1), Some(vec![word::STORE | 11]));
+        assert_eq!(decoded(Access::Store, 3 * PAGE, 0), Some(vec![word::LOAD | 3]));
         assert_eq!(decoded(Access::Read(100), PAGE + 50, 0), Some(vec![word::READ | word::INSIDE | 1]));
         assert_eq!(decoded(Access::Read(8192), PAGE, 0), Some(vec![word::MANY | 1, 2]));
         assert_eq!(decoded(Access::Read(2), PAGE - 1, 0), Some(vec![word::MANY | word::INSIDE, 2]));

@@ -63,6 +63,8 @@ pub struct Memory {
     pub area: Area,
     /// When the pages of files that were asked for last, before anyone needs them, are there.
     pub ahead: u64,
+    /// Those of them that a fault asked for: until then they are locked, and no page table points to them.
+    pub coming: Vec<u32>,
     /// Who lets the limit follow what a zram takes.
     pub keeper: Keeper,
     /// Writes to it that are kept back.
@@ -111,6 +113,7 @@ impl Memory {
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
             ahead: 0,
+            coming: Vec::new(),
             keeper: Keeper::new(setting.follows && setting.swap == SwapTo::Zram, setting.limit),
             plug: Plug::default(),
             rotating: Vec::new(),
@@ -149,13 +152,10 @@ impl Memory {
         (self.pages.kind(id), usize::from(self.pages.is(id, bit::ACTIVE)))
     }
 
-    /// The folio of a page; with generations each page is by itself.
+    /// The folio of a page.
     #[must_use]
     pub fn folio(&self, id: u32) -> Folio {
-        match self.setting.kernel.mglru() {
-            Some(_) => Folio { first: id, pages: 1 },
-            None => Folio::of(&self.pages, id),
-        }
+        Folio::of(&self.pages, id)
     }
 
     /// The oldest folio of a list, off it.
@@ -185,6 +185,14 @@ impl Memory {
     /// A page of the inactive list that was read a second time, on its way to the active one.
     pub fn activate(&mut self, id: u32) {
         if self.batches.activate(id) {
+            self.list_activated();
+        }
+    }
+
+    /// All pages of a folio: one of several does not wait in a batch.
+    pub fn activate_all(&mut self, folio: Folio) {
+        folio.ids().for_each(|id| self.activate(id));
+        if folio.is_large() {
             self.list_activated();
         }
     }
@@ -386,15 +394,14 @@ impl Memory {
             return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
         }
         let (to, from) = (has(bit::WRITEBACK), has(bit::LOCKED));
-        if to != self.area.on_their_way() || from > 0 || self.plug.is_open() {
+        if to != self.area.on_their_way() || from != self.coming.len() as u64 || self.plug.is_open() {
             let known = self.area.on_their_way();
             return Err(format!("{to} pages are written, {known} known to the area, {from} read, in the end"));
         }
-        match self.setting.kernel.mglru() {
-            Some(_) => by_generation::check(self)?,
-            // With generations each page of one is by itself.
-            None => folio::check(&self.pages)?,
+        if self.setting.kernel.mglru().is_some() {
+            by_generation::check(self)?;
         }
+        folio::check(&self.pages)?;
         self.area.check(&self.pages)
     }
 }

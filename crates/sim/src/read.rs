@@ -69,8 +69,9 @@ fn found(memory: &Memory, at: u32, end: u32) -> u32 {
 fn accessed(memory: &mut Memory, folio: Folio) {
     let id = folio.first;
     if let Some(mglru) = memory.setting.kernel.mglru() {
-        let flags = &mut memory.pages.flags[id as usize];
-        *flags = refs::read(mglru, *flags);
+        for flags in &mut memory.pages.flags[id as usize..folio.ids().end as usize] {
+            *flags = refs::read(mglru, *flags);
+        }
     } else if !memory.pages.is(id, bit::REFERENCED) {
         folio.ids().for_each(|id| memory.pages.set(id, bit::REFERENCED));
     } else if !memory.pages.is(id, bit::ACTIVE) {
@@ -100,13 +101,16 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
         return false;
     }
     let (kernel, again) = (&memory.setting.kernel, state.last == id);
+    let is_large = || folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1);
     if let Some(mglru) = kernel.mglru() {
+        if kernel.reads_folios() && is_large() {
+            return false;
+        }
         if !again {
             memory.pages.flags[id as usize] = refs::read(mglru, flags);
         }
     } else if flags & READ_TWICE != READ_TWICE {
         // Where it was read twice before, nothing changes for its folio, which need not be looked for.
-        let is_large = || folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1);
         if kernel.reads_folios() && is_large() || flags & bit::REFERENCED != 0 && !again {
             return false;
         }

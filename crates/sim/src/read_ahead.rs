@@ -104,6 +104,24 @@ pub fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
     }
     let asked = remembered(memory, region, start, size, size);
     memory.ahead = asked.unwrap_or(memory.ahead);
+    memory.coming.iter().for_each(|id| memory.pages.set(*id, bit::LOCKED));
+}
+
+/// What the disk has read by now is no longer locked.
+pub fn arrived(memory: &mut Memory) {
+    if memory.clock >= memory.ahead {
+        for id in memory.coming.drain(..) {
+            memory.pages.clear(id, bit::LOCKED);
+        }
+    }
+}
+
+/// Waits for a page that was asked for before.
+pub fn wait_for(memory: &mut Memory, id: u32) {
+    if memory.pages.is(id, bit::LOCKED) {
+        memory.wait_until(memory.ahead);
+        arrived(memory);
+    }
 }
 
 fn remembered(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: u32) -> Option<u64> {
@@ -115,6 +133,9 @@ fn remembered(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
 }
 
 fn wait(memory: &mut Memory, asked: Option<u64>) {
+    if asked.is_some() {
+        memory.coming.clear();
+    }
     memory.wait_until(asked.unwrap_or_default());
 }
 
@@ -139,7 +160,7 @@ fn read(
     let (mut n, mut requests, mut is_first) = (0, 0, true);
     let mut id = first;
     while id < last {
-        let mut folio = Folio { first: id, pages: 1 };
+        let mut folio = Folio::alone(id);
         if let Some(order) = by_order {
             folio.pages = folio_of(id - extent.first, last - id, order);
             // It is charged before it is known that a page of it is there.
@@ -166,10 +187,16 @@ fn read(
         // Pages that are there part what is read into several requests.
         requests += u64::from(std::mem::take(&mut is_first));
     }
-    for id in first..last {
-        memory.pages.clear(id, bit::LOCKED);
+    if n == 0 {
+        return None;
     }
-    (n > 0).then(|| fetch(memory, n, requests))
+    let asked = fetch(memory, n, requests);
+    for id in first..last {
+        if memory.pages.clear(id, bit::LOCKED) && memory.in_fault {
+            memory.coming.push(id);
+        }
+    }
+    Some(asked)
 }
 
 /// Pages of a folio that begins at a page of its file, of at most that order, where so many are left of the window.
@@ -193,6 +220,7 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
 /// Asks for so many pages of a file in so many requests; when they are there. What was asked for before is there first: it lies before them, or the disk has it.
 fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
     memory.wait_until(memory.ahead);
+    arrived(memory);
     memory.counts.read += n;
     let [request, page] = memory.steps.fetch;
     memory.clock += request * requests + page * n;
@@ -210,9 +238,7 @@ fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
     for id in folio.ids() {
         let shadow = memory.pages.shadow(id);
         memory.pages.set(id, bit::RESIDENT | bits | if id > folio.first { bit::SAME_FOLIO } else { 0 });
-        if memory.setting.kernel.mglru().is_some() {
-            refault::came_back(memory, id, shadow);
-        } else if shadow != NONE {
+        if shadow != NONE {
             left = shadow;
         }
     }

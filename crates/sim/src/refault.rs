@@ -42,19 +42,16 @@ pub fn older(memory: &mut Memory, pages: u32) {
 
 /// A page that is not yet on a list comes back, and this was left of it.
 pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
-    if shadow == NONE {
-        return;
-    }
-    if let Some(mglru) = memory.setting.kernel.mglru() {
-        return generations::came_back(memory, mglru, id, shadow);
-    }
-    all_came_back(memory, Folio { first: id, pages: 1 }, shadow);
+    all_came_back(memory, Folio::alone(id), shadow);
 }
 
 /// A folio that is not yet on a list comes back, and this was left of the last of its pages that anything was left of.
 pub fn all_came_back(memory: &mut Memory, folio: Folio, shadow: u32) {
     if shadow == NONE {
         return;
+    }
+    if let Some(mglru) = memory.setting.kernel.mglru() {
+        return generations::came_back(memory, mglru, folio, shadow);
     }
     let (kind, pages) = (memory.pages.kind(folio.first), u64::from(folio.pages));
     memory.counts.refault[kind] += pages;

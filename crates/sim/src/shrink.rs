@@ -42,7 +42,7 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
     for folio in taken.into_iter().take_while(|folio| folio.pages > 0) {
         folio.ids().for_each(|_| passed(memory));
         let end = match folio.is_large() {
-            true => large(memory, folio),
+            true => large(memory, folio, all_references),
             false => one(memory, kind, folio.first, &mut written, references),
         };
         match end {
@@ -125,26 +125,41 @@ pub fn one(
     {
         return end;
     }
-    memory.pages.clear(id, bit::MAPPED | bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
+    memory.pages.clear(id, bit::MAPPED);
+    if memory.batches.holds(id) {
+        return End::Kept;
+    }
+    memory.pages.clear(id, bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
     refault::evicted(memory, id);
     memory.charged -= 1;
     End::Freed
 }
 
-/// A folio of several pages that is off the lists: one page that is in use keeps all.
-fn large(memory: &mut Memory, folio: Folio) -> End {
+/// The same of a folio of several pages: one that is in use keeps all.
+fn all_references(memory: &mut Memory, folio: Folio) -> Option<End> {
     let pages = &mut memory.pages;
-    if folio.ids().any(|id| pages.flags[id as usize] & (bit::LOCKED | bit::HELD) != 0) {
+    let (young, was) = (clear_all(pages, folio, bit::YOUNG), clear_all(pages, folio, bit::REFERENCED));
+    if !young {
+        return None;
+    }
+    folio.ids().for_each(|id| pages.set(id, bit::REFERENCED));
+    Some(if was { End::Activated } else { End::Kept })
+}
+
+/// Of every page, also behind the first that had one; whether any had.
+pub fn clear_all(pages: &mut Pages, folio: Folio, bits: u32) -> bool {
+    folio.ids().filter(|id| pages.clear(*id, bits)).count() > 0
+}
+
+/// A folio of several pages that is off the lists.
+pub fn large(memory: &mut Memory, folio: Folio, references: impl Fn(&mut Memory, Folio) -> Option<End>) -> End {
+    if folio.ids().any(|id| memory.pages.flags[id as usize] & (bit::LOCKED | bit::HELD) != 0) {
         return End::Kept;
     }
-    // Of every page, also behind the first that had one.
-    let clear = |pages: &mut Pages, bits: u32| folio.ids().filter(|id| pages.clear(*id, bits)).count() > 0;
-    let (young, was) = (clear(pages, bit::YOUNG), clear(pages, bit::REFERENCED));
-    if young {
-        folio.ids().for_each(|id| pages.set(id, bit::REFERENCED));
-        return if was { End::Activated } else { End::Kept };
+    if let Some(end) = references(memory, folio) {
+        return end;
     }
-    clear(pages, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
+    clear_all(&mut memory.pages, folio, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
     refault::all_evicted(memory, folio);
     memory.charged -= u64::from(folio.pages);
     End::Freed
@@ -164,8 +179,8 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
         memory.pages.set(id, bit::SWAP_CACHE | bit::DIRTY);
     }
     memory.pages.clear(id, bit::MAPPED);
-    if memory.pages.is(id, bit::HELD) {
-        // It was written before, and a batch holds it.
+    if memory.pages.is(id, bit::HELD) || memory.batches.holds(id) {
+        // It was written before, or is on its way to another list: a batch has it.
         return Some(End::Kept);
     }
     if memory.pages.clear(id, bit::DIRTY) {

@@ -3,6 +3,7 @@
 //! Stands for `lru_gen_add_folio`, `lru_gen_del_folio` and `lru_gen_update_size` (include/linux/mm_inline.h); read in 6.12 and 6.18. Left out: zones.
 
 use super::Memory;
+use crate::folio::Folio;
 use crate::generations::{LEAST, MOST, place, refs, said};
 use crate::kernel::Mglru;
 use crate::page::bit;
@@ -28,19 +29,30 @@ pub fn unlist(memory: &mut Memory, id: u32) {
     take(memory, id);
 }
 
-/// A page goes from the list it is on to another's head, or its tail.
-pub fn move_to(memory: &mut Memory, id: u32, at: usize, last: bool) {
-    take(memory, id);
-    put(memory, id, at, last);
+/// A folio goes from the list it is on to another's head, or its tail; its first page is the one that is looked at first.
+pub fn move_to(memory: &mut Memory, folio: Folio, at: usize, last: bool) {
+    for n in 0..folio.pages {
+        let id = if last { folio.first + folio.pages - 1 - n } else { folio.first + n };
+        take(memory, id);
+        put(memory, id, at, last);
+    }
 }
 
-/// A page is of another generation now (`lru_gen_update_size`); it stays where it is.
-pub fn change(memory: &mut Memory, id: u32, to: usize) {
-    let (kind, from) = (memory.pages.kind(id), said(memory.pages.flags[id as usize]));
+/// A folio is of another generation now (`lru_gen_update_size`); it stays where it is.
+pub fn change(memory: &mut Memory, folio: Folio, to: usize) {
+    let (kind, from) = (memory.pages.kind(folio.first), said(memory.pages.flags[folio.first as usize]));
+    assert!(
+        folio.ids().all(|id| said(memory.pages.flags[id as usize]) == from && memory.pages.is(id, bit::LISTED)),
+        "{folio:?} {:?}",
+        folio
+            .ids()
+            .map(|id| format!("{:x} on {}", memory.pages.flags[id as usize], memory.pages.on[id as usize]))
+            .collect::<Vec<_>>()
+    );
     let sizes = &mut memory.generations.sizes[kind];
-    sizes[from] -= 1;
-    sizes[to] += 1;
-    say(memory, id, to);
+    sizes[from] -= u64::from(folio.pages);
+    sizes[to] += u64::from(folio.pages);
+    folio.ids().for_each(|id| say(memory, id, to));
 }
 
 fn say(memory: &mut Memory, id: u32, at: usize) {

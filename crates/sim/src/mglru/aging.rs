@@ -4,6 +4,7 @@
 //! 7.2. Left out: several processes.
 
 use super::{sort, walk};
+use crate::folio::Folio;
 use crate::generations::{Generations, LEAST, MOST, place, refs, said};
 use crate::kernel::Mglru;
 use crate::memory::by_generation::{change, move_to};
@@ -77,15 +78,16 @@ fn end_oldest(memory: &mut Memory, mglru: Mglru, kind: usize, swappiness: u64) {
     if kinds(swappiness).contains(&kind) {
         let (from, to) = (place(oldest), place(oldest + 1));
         while let Some(id) = memory.lists[kind][from].last() {
-            let flags = memory.pages.flags[id as usize];
+            let folio = memory.folio(id);
+            let flags = memory.pages.flags[folio.first as usize];
             if !mglru.is_early() && !refs::is_full(mglru, flags) {
-                memory.generations.control[kind].protected[refs::tier(mglru, flags)] += 1;
+                memory.generations.control[kind].protected[refs::tier(mglru, flags)] += u64::from(folio.pages);
             }
             if said(flags) == from {
-                sort::advance(memory, mglru, id, to);
-                move_to(memory, id, to, true);
+                sort::advance(memory, mglru, folio, to);
+                move_to(memory, folio, to, true);
             } else {
-                move_to(memory, id, said(flags), true);
+                move_to(memory, folio, said(flags), true);
             }
         }
     }
@@ -127,8 +129,9 @@ pub fn end_empty(memory: &mut Memory, mglru: Mglru, swappiness: u64) -> bool {
     was
 }
 
-/// A page that a page table says was used is of the youngest generation from now on, or of it the next time (`folio_update_gen`).
-pub fn promote(memory: &mut Memory, mglru: Mglru, id: u32) {
+/// A folio that a page table says was used is of the youngest generation from now on, or of it the next time (`folio_update_gen`).
+pub fn promote(memory: &mut Memory, mglru: Mglru, folio: Folio) {
+    let id = folio.first;
     let flags = memory.pages.flags[id as usize];
     let is_listed = flags & bit::LISTED != 0;
     let youngest = place(memory.generations.max);
@@ -139,14 +142,14 @@ pub fn promote(memory: &mut Memory, mglru: Mglru, id: u32) {
             return;
         }
         memory.pages.clear(id, refs::ALL);
-        change(memory, id, youngest);
+        change(memory, folio, youngest);
         return;
     }
-    let (used, goes) = refs::used(flags);
+    let (_, goes) = refs::used(flags);
     if !goes || is_listed {
-        memory.pages.flags[id as usize] = used;
+        folio.ids().for_each(|id| memory.pages.flags[id as usize] = refs::used(memory.pages.flags[id as usize]).0);
     }
     if goes && is_listed {
-        change(memory, id, youngest);
+        change(memory, folio, youngest);
     }
 }

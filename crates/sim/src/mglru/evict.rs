@@ -5,6 +5,7 @@
 
 use super::sort::{self, Taken};
 use super::{aging, walk};
+use crate::folio::Folio;
 use crate::generations::{LEAST, control, refs, will_go};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
@@ -26,7 +27,7 @@ pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> D
     if mglru == Mglru::Rewritten {
         aging::end_empty(memory, mglru, swappiness);
     }
-    let (kind, mut scanned, pages) = isolate(memory, mglru, swappiness, most);
+    let (kind, mut scanned, taken) = isolate(memory, mglru, swappiness, most);
     if mglru == Mglru::Rewritten {
         if scanned > 0 {
             aging::end_empty(memory, mglru, swappiness);
@@ -43,75 +44,81 @@ pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> D
             scanned = 0;
         }
     }
-    let n = pages.len() as u64;
-    let freed = free(memory, mglru, kind, pages);
+    let n = taken.iter().map(|folio| u64::from(folio.pages)).sum::<u64>();
+    let freed = free(memory, mglru, kind, taken);
     memory.counts.scanned[kind] += n;
     memory.counts.stolen[kind] += freed;
     Done { scanned, freed }
 }
 
-/// Takes pages of one kind, or of the other if there are none; the kind, how many were looked at, and the pages.
-fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, u64, Vec<u32>) {
+/// Takes folios of one kind, or of the other if there are none; the kind, how many pages were looked at, and the folios.
+fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, u64, Vec<Folio>) {
     let generations = &memory.generations;
     let (mut kind, mut tier) = control::kind(mglru, &generations.control, generations.min, swappiness);
     let mut all = 0;
     for _ in aging::kinds(swappiness) {
         let last = tier.take().unwrap_or_else(|| memory.generations.control[kind].last_tier(mglru));
-        let Taken { pages, scanned, was_all } = sort::scan(memory, mglru, kind, last, most);
+        let Taken { folios, scanned, was_all, .. } = sort::scan(memory, mglru, kind, last, most);
         all += scanned;
         if mglru == Mglru::Rewritten {
-            if !pages.is_empty() {
-                return (kind, all, pages);
+            if !folios.is_empty() {
+                return (kind, all, folios);
             }
             // There are pages of this kind: they only moved.
             if scanned > 0 {
                 continue;
             }
-        } else if !pages.is_empty() || was_all {
-            return (kind, scanned, pages);
+        } else if !folios.is_empty() || was_all {
+            return (kind, scanned, folios);
         }
         kind = 1 - kind;
     }
     (kind, if mglru == Mglru::Rewritten { all } else { 0 }, Vec::new())
 }
 
-/// What becomes of the pages; how many are free.
-fn free(memory: &mut Memory, mglru: Mglru, kind: usize, mut pages: Vec<u32>) -> u64 {
+/// What becomes of the folios; how many pages are free.
+fn free(memory: &mut Memory, mglru: Mglru, kind: usize, mut folios: Vec<Folio>) -> u64 {
     let mut freed = 0;
     let mut written = 0;
     for is_second in [false, true] {
         let mut kept = Vec::new();
-        for id in std::mem::take(&mut pages) {
+        for folio in std::mem::take(&mut folios) {
+            let id = folio.first;
             if mglru.is_early() && memory.pages.is(id, bit::MAPPED | bit::REFERENCED) {
                 // Its neighbour was looked at before.
-                kept.push(id);
+                kept.push(folio);
                 continue;
             }
-            match shrink::one(memory, kind, id, &mut written, |memory, id| references(memory, mglru, id)) {
-                End::Freed => freed += 1,
-                End::Kept => kept.push(id),
+            let end = match folio.is_large() {
+                true => shrink::large(memory, folio, |memory, folio| references(memory, mglru, folio)),
+                false => shrink::one(memory, kind, id, &mut written, |memory, _| references(memory, mglru, folio)),
+            };
+            match end {
+                End::Freed => freed += u64::from(folio.pages),
+                End::Kept => kept.push(folio),
                 End::Activated => {
                     shrink::give_slot_back(memory, id);
-                    memory.pages.set(id, bit::ACTIVE);
-                    kept.push(id);
+                    folio.ids().for_each(|id| memory.pages.set(id, bit::ACTIVE));
+                    kept.push(folio);
                 }
             }
         }
-        for id in kept {
-            if is_rejected(memory, mglru, kind, id, is_second) {
-                memory.list(id);
+        for folio in kept {
+            if is_rejected(memory, mglru, kind, folio, is_second) {
+                folio.ids().for_each(|id| memory.list(id));
             } else {
                 // Its write may have ended meanwhile.
-                pages.push(id);
+                folios.push(folio);
             }
         }
     }
     freed
 }
 
-/// A page that was not freed goes back to the lists, not to the oldest of them; or it is tried once more.
-fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, is_second: bool) -> bool {
-    let flags = memory.pages.flags[id as usize];
+/// A folio that was not freed goes back to the lists, not to the oldest of them; or it is tried once more.
+fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, folio: Folio, is_second: bool) -> bool {
+    let id = folio.first;
+    let flags = folio.ids().fold(0, |all, id| all | memory.pages.flags[id as usize]);
     let has = |bits: u32| flags & bits != 0;
     if mglru.is_early() {
         if will_go(flags) {
@@ -129,27 +136,31 @@ fn is_rejected(memory: &mut Memory, mglru: Mglru, kind: usize, id: u32, is_secon
         return false;
     }
     if memory.generations.home(mglru, flags, false) == memory.generations.min[kind] {
-        memory.pages.clear(id, refs::FLAGS);
-        memory.pages.set(id, bit::ACTIVE);
+        shrink::clear_all(&mut memory.pages, folio, refs::FLAGS);
+        folio.ids().for_each(|id| memory.pages.set(id, bit::ACTIVE));
     }
     true
 }
 
-/// Whether page tables say that a page in the hands of reclaim is in use, and what follows; `None`: it goes.
-pub fn references(memory: &mut Memory, mglru: Mglru, id: u32) -> Option<End> {
-    let young = memory.pages.clear(id, bit::YOUNG) && memory.pages.is(id, bit::MAPPED);
+/// Whether page tables say that a folio in the hands of reclaim is in use, and what follows; `None`: it goes.
+pub fn references(memory: &mut Memory, mglru: Mglru, folio: Folio) -> Option<End> {
+    let id = folio.first;
+    let mut young = false;
+    for id in folio.ids() {
+        young |= memory.pages.clear(id, bit::YOUNG) && memory.pages.is(id, bit::MAPPED);
+    }
     if mglru.is_early() {
         memory.pages.clear(id, bit::REFERENCED);
     }
     if !young {
         return None;
     }
-    walk::look_around(memory, mglru, id);
+    walk::look_around(memory, mglru, folio);
     if mglru.is_early() {
         memory.pages.set(id, bit::REFERENCED);
         return Some(End::Kept);
     }
-    let (used, goes) = refs::seen(mglru, memory.pages.flags[id as usize]);
-    memory.pages.flags[id as usize] = used;
+    let (_, goes) = refs::seen(mglru, memory.pages.flags[id as usize]);
+    folio.ids().for_each(|id| memory.pages.flags[id as usize] = refs::seen(mglru, memory.pages.flags[id as usize]).0);
     Some(if goes { End::Activated } else { End::Kept })
 }

@@ -61,7 +61,7 @@ fn rewritten(memory: &mut Memory, swappiness: u64, priority: u32, wanted: u64) -
         if need == Need::Must || (need == Need::Better && priority != PRIORITY) {
             aging::age(memory, mglru, swappiness);
         }
-        let done = evict::evict(memory, mglru, swappiness, left.min(sort::AT_ONCE as u64));
+        let done = evict::evict(memory, mglru, swappiness, left.min(sort::AT_ONCE));
         freed += done.freed;
         if done.scanned == 0 || freed >= wanted {
             break;

@@ -7,6 +7,7 @@ use ramline_trace::generate::Memory as Kind;
 
 use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
+use crate::folio::Folio;
 use crate::generations::tables::{TABLE, Tables};
 use crate::generations::{Generations, LEAST, MOST, place, refs};
 use crate::kernel::{BATCH, Kernel, Lists, Mglru, PRESETS};
@@ -27,6 +28,10 @@ fn memory(mglru: Mglru) -> Memory {
 fn kernel(mglru: Mglru) -> Kernel {
     let kernel = PRESETS.into_iter().find(|kernel| kernel.generations == mglru).unwrap();
     Kernel { lists: Lists::Generations, ..kernel }
+}
+
+fn ids(taken: &sort::Taken) -> Vec<u32> {
+    taken.folios.iter().flat_map(|folio| folio.ids()).collect()
 }
 
 /// The same, by search: the generation of each page, and the list of each generation, newest first.
@@ -106,7 +111,7 @@ fn against_search(mglru: Mglru, seed: u64) {
             }
             (3, true) => {
                 let before = memory.pages.flags[id as usize];
-                aging::promote(&mut memory, mglru, id);
+                aging::promote(&mut memory, mglru, Folio::alone(id));
                 if mglru.is_early() || before & (bit::REFERENCED | bit::WORKINGSET) != 0 {
                     plain.generation.insert(id, plain.max);
                 }
@@ -121,7 +126,7 @@ fn against_search(mglru: Mglru, seed: u64) {
                 plain.max += 1;
             }
             (5, _) => {
-                let taken = sort::scan(&mut memory, mglru, kind, 3, 3).pages;
+                let taken = ids(&sort::scan(&mut memory, mglru, kind, 3, 3));
                 let oldest = plain.min[kind];
                 let mut wanted = Vec::new();
                 for _ in 0..3 {
@@ -202,7 +207,7 @@ fn pages_that_were_read_too_often_are_kept_and_others_go() {
     }
     // Tier 0 goes: none and one read.
     let taken = sort::scan(&mut memory, Mglru::First, FILE, 0, sort::MOST);
-    assert_eq!((taken.pages, taken.scanned), (vec![PAGES + 1, PAGES], 4));
+    assert_eq!((ids(&taken), taken.pages, taken.scanned), (vec![PAGES + 1, PAGES], 2, 4));
     assert_eq!(memory.generations.control[FILE].protected, [0, 1, 1, 0]);
     assert_eq!(memory.generations.sizes[FILE], [0, 2, 0, 0]);
 }
@@ -269,7 +274,7 @@ fn a_page_in_use_that_reclaim_finds_tells_of_its_neighbours_and_its_table() {
     touch(&mut memory, 867..868);
     memory.generations.walk.is_open = false;
     unlist(&mut memory, 900);
-    assert_eq!(evict::references(&mut memory, Mglru::Mended, 900), Some(End::Kept));
+    assert_eq!(evict::references(&mut memory, Mglru::Mended, Folio::alone(900)), Some(End::Kept));
     assert_eq!(young(&memory), [867]);
     // Without a walk in this pass they go by the batch of pages that become active.
     assert_eq!(memory.generations.sizes[FILE].iter().sum::<u64>(), 2 * 512 - 1);
@@ -291,7 +296,7 @@ fn in_6_1_few_neighbours_go_by_a_batch_and_keep_their_reads_and_15_go_at_once() 
         touch(&mut memory, 900..901 + n);
         (901..901 + n).for_each(|id| memory.pages.set(id, bit::WORKINGSET));
         unlist(&mut memory, 900);
-        assert_eq!(evict::references(&mut memory, Mglru::First, 900), Some(End::Kept));
+        assert_eq!(evict::references(&mut memory, Mglru::First, Folio::alone(900)), Some(End::Kept));
         let youngest = place(memory.generations.max);
         assert_eq!(memory.generations.sizes[FILE][youngest], if n < 15 { 0 } else { 15 });
         memory.drain();

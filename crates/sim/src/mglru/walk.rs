@@ -8,12 +8,13 @@
 //! switched to since the last walk is not walked at all, and the next filter is not made anew: it is that of two generations before, or lets all pass.
 
 use super::aging;
+use crate::folio::Folio;
 use crate::generations::tables::TABLE;
 use crate::generations::{place, refs, said};
 use crate::kernel::Mglru;
 use crate::load::Extent;
 use crate::memory::Memory;
-use crate::page::bit;
+use crate::page::{NONE, bit};
 
 /// Entries that are looked at around one (`MIN_LRU_BATCH`).
 const AROUND: u32 = 64;
@@ -56,7 +57,7 @@ pub fn tables(memory: &mut Memory, mglru: Mglru, swappiness: u64) {
 
 /// Entries in use, which are not in use any more.
 fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: bool) -> u32 {
-    let mut young = 0;
+    let (mut young, mut last) = (0, NONE);
     for id in pages {
         let flags = memory.pages.flags[id as usize];
         // Since 6.14 only what is on a list is seen.
@@ -66,10 +67,15 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
         }
         memory.pages.clear(id, bit::YOUNG);
         young += 1;
+        // Of a folio with several pages that are in use it is said once.
+        let folio = memory.folio(id);
+        if std::mem::replace(&mut last, folio.first) == folio.first {
+            continue;
+        }
         if moves {
-            aging::promote(memory, mglru, id);
+            aging::promote(memory, mglru, folio);
         } else {
-            send(memory, mglru, id);
+            send(memory, mglru, folio);
         }
     }
     young
@@ -93,13 +99,14 @@ fn read_together(memory: &mut Memory, pages: std::ops::Range<u32>) -> u32 {
     }
     let are_few = old.len() < memory.setting.kernel.batch;
     for id in old {
-        if are_few { memory.activate(id) } else { aging::promote(memory, Mglru::First, id) }
+        if are_few { memory.activate(id) } else { aging::promote(memory, Mglru::First, Folio::alone(id)) }
     }
     young
 }
 
 /// As `promote`, by way of the batch of pages that become active.
-fn send(memory: &mut Memory, mglru: Mglru, id: u32) {
+fn send(memory: &mut Memory, mglru: Mglru, folio: Folio) {
+    let id = folio.first;
     let flags = memory.pages.flags[id as usize];
     let is_listed = flags & bit::LISTED != 0;
     let is_youngest = said(flags) == place(memory.generations.max);
@@ -112,15 +119,16 @@ fn send(memory: &mut Memory, mglru: Mglru, id: u32) {
         }
         return;
     }
-    let (used, goes) = refs::seen(mglru, flags);
-    memory.pages.flags[id as usize] = used;
+    let (_, goes) = refs::seen(mglru, flags);
+    folio.ids().for_each(|id| memory.pages.flags[id as usize] = refs::seen(mglru, memory.pages.flags[id as usize]).0);
     if goes && is_listed && !is_youngest {
-        memory.activate(id);
+        memory.activate_all(folio);
     }
 }
 
 /// Reclaim found a page in use: its neighbours are looked at as well (`lru_gen_look_around`).
-pub fn look_around(memory: &mut Memory, mglru: Mglru, id: u32) {
+pub fn look_around(memory: &mut Memory, mglru: Mglru, folio: Folio) {
+    let id = folio.first;
     let region = memory.regions[memory.pages.region(id)];
     let start = id - (id - region.first) % TABLE;
     let end = (start + TABLE).min(region.end());
@@ -137,8 +145,8 @@ pub fn look_around(memory: &mut Memory, mglru: Mglru, id: u32) {
             (first, last) = (id - AROUND / 2, id + AROUND / 2);
         }
     }
-    // The page itself was seen by reclaim.
-    let mut young = 1;
+    // Its own pages were seen by reclaim.
+    let mut young = folio.pages;
     let moves = memory.generations.walk.is_open;
     young += if mglru == Mglru::First && !moves {
         read_together(memory, first..last)

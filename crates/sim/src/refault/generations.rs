@@ -5,6 +5,7 @@
 //!
 //! A shadow holds the oldest generation of its time, how often the page was read, and whether it was of the working set.
 
+use crate::folio::Folio;
 use crate::generations::{MOST, refs};
 use crate::kernel::Mglru;
 use crate::memory::Memory;
@@ -24,9 +25,9 @@ pub fn evicted(memory: &mut Memory, mglru: Mglru, id: u32) -> u32 {
     oldest << 3 | reads.saturating_sub(1).min(3) << 1 | u32::from(working)
 }
 
-/// A page comes back that left this, and is not yet on a list.
-pub fn came_back(memory: &mut Memory, mglru: Mglru, id: u32, shadow: u32) {
-    let kind = memory.pages.kind(id);
+/// A folio comes back that left this, and is not yet on a list.
+pub fn came_back(memory: &mut Memory, mglru: Mglru, folio: Folio, shadow: u32) {
+    let (kind, pages) = (memory.pages.kind(folio.first), u64::from(folio.pages));
     let (then, working) = (shadow >> 3, shadow & 1 == 1);
     let generations = &memory.generations;
     let is_recent = match mglru {
@@ -34,27 +35,30 @@ pub fn came_back(memory: &mut Memory, mglru: Mglru, id: u32, shadow: u32) {
         Mglru::Reworked | Mglru::Rewritten => (generations.max & SEQUENCES).abs_diff(then) < MOST,
     };
     // The first form counts no others as refaults.
-    memory.counts.refault[kind] += u64::from(is_recent || mglru != Mglru::First);
+    memory.counts.refault[kind] += if is_recent || mglru != Mglru::First { pages } else { 0 };
     if !is_recent {
         return;
     }
     let kept = shadow >> 1 & 3;
     let reads = kept + if mglru.is_early() { u32::from(working) } else { 1 };
     let tier = refs::tier_of(mglru, reads, working);
-    memory.generations.control[kind].refaulted[tier] += 1;
+    memory.generations.control[kind].refaulted[tier] += pages;
     if mglru.is_early() {
-        memory.counts.activated[kind] += 1;
+        memory.counts.activated[kind] += pages;
         if memory.in_fault || reads >= 3 {
             // It would have been kept if the tiers had been known.
-            memory.pages.set(id, bit::REFS | bit::WORKINGSET);
+            folio.ids().for_each(|id| memory.pages.set(id, bit::REFS | bit::WORKINGSET));
         }
         return;
     }
-    memory.counts.activated[kind] += u64::from(memory.in_fault && (working || mglru == Mglru::Reworked));
-    if working {
-        memory.pages.set(id, bit::WORKINGSET);
-    } else {
-        memory.pages.clear(id, bit::REFS);
-        memory.pages.set(id, (reads - 1) << bit::REF);
+    let is_activated = memory.in_fault && (working || mglru == Mglru::Reworked);
+    memory.counts.activated[kind] += if is_activated { pages } else { 0 };
+    for id in folio.ids() {
+        if working {
+            memory.pages.set(id, bit::WORKINGSET);
+        } else {
+            memory.pages.clear(id, bit::REFS);
+            memory.pages.set(id, (reads - 1) << bit::REF);
+        }
     }
 }
