@@ -10,8 +10,8 @@ use crate::kernel::Cut;
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::{NONE, bit};
-use crate::refault;
 use crate::stream::{first_window, next_window};
+use crate::{holes, refault};
 
 /// Folios of ext4 have at most so many pages, as a power of two.
 const MOST_ORDER: u32 = 9;
@@ -39,14 +39,13 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
         return window(memory, region, at, size, ahead);
     }
     // Pages before it that are in RAM are taken for the trace of a stream.
-    let least = at.saturating_sub(most).max(extent.first);
-    let before = (least..at).rev().take_while(|id| memory.pages.is(*id, bit::RESIDENT)).count();
-    let mut before = u32::try_from(before).unwrap_or(most);
+    let hole = holes::before(memory, extent, at - 1, most);
+    let mut before = hole.map_or(at - extent.first, |hole| at - hole - 1);
     if before <= n {
         let asked = read(memory, extent, at, n, 0, None);
         return wait(memory, asked);
     }
-    if at - before == extent.first {
+    if hole.is_none() {
         before *= 2;
     }
     window(memory, region, at, (before + n).min(most), 1);
@@ -74,13 +73,10 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
     }
     // Another window than the last: what is missing behind this page is read. Where nothing is, `page_cache_next_miss` once gave the number of the last
     // page that it had looked at.
-    let last = (at + 1).saturating_add(most).min(extent.end());
-    let hole = (at + 1..last).find(|id| !memory.pages.is(*id, bit::RESIDENT));
-    let start = match hole {
-        Some(hole) => hole,
-        None if last == extent.end() && last <= at + most => last,
+    let start = match holes::behind(memory, extent, at + 1, most) {
+        Some(hole) if hole - at <= most => hole,
         None if memory.setting.kernel.on_demand => at + most,
-        None => return,
+        _ => return,
     };
     let size = next_window(start - at + n, most);
     next(memory, region, start, size);

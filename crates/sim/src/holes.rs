@@ -1,0 +1,122 @@
+//! Where the next missing page of a file is, as who reads ahead looks for it.
+//!
+//! Stands for `page_cache_prev_miss` and `page_cache_next_miss` (mm/filemap.c) with `xas_prev` and `xas_next` (lib/xarray.c); read in 6.12 and 7.3. Left
+//! out: folios of 64 pages and more, whose slots are in nodes above the lowest.
+//!
+//! Of a folio the index finds the first page's slot, whichever page was asked for. Who begins at another counts from that page and looks from that slot on, and so tells
+//! a hole too late by as many pages as lie between, forwards and backwards.
+
+use crate::load::Extent;
+use crate::memory::Memory;
+use crate::page::bit;
+
+/// Slots of a node.
+const SLOTS: u32 = 64;
+
+/// Of a file's pages from one on, backwards, the first of at most so many that is missing; `None`: all are there, down to the first of the file.
+#[must_use]
+pub fn before(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32> {
+    let (mut at, mut slot) = begin(memory, extent, id);
+    for _ in 0..most {
+        if !is_there(memory, extent, slot) {
+            return Some(extent.first + at);
+        }
+        let before = at.checked_sub(1);
+        if slot % SLOTS > 0 {
+            slot -= 1;
+        } else if let Some(before) = before.filter(|before| before % SLOTS > 0) {
+            // The node before, at what the count says.
+            let Some(node) = (slot / SLOTS).checked_sub(1) else { return Some(extent.first + before) };
+            slot = node * SLOTS + before % SLOTS;
+        }
+        at = before?;
+    }
+    Some(extent.first + at)
+}
+
+/// The same forwards; `None`: none of so many is missing. What lies behind the file's end is.
+#[must_use]
+pub fn behind(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32> {
+    let (mut at, mut slot) = begin(memory, extent, id);
+    for _ in 0..most {
+        if !is_there(memory, extent, slot) {
+            return Some(extent.first + at);
+        }
+        at += 1;
+        if slot % SLOTS < SLOTS - 1 {
+            slot += 1;
+        } else if at % SLOTS < SLOTS - 1 {
+            slot = (slot / SLOTS + 1) * SLOTS + at % SLOTS;
+        }
+    }
+    None
+}
+
+/// A page's number in its file, and whose slot is found for it.
+fn begin(memory: &Memory, extent: Extent, id: u32) -> (u32, u32) {
+    let first = if id < extent.end() { memory.folio(id).first } else { id };
+    (id - extent.first, first - extent.first)
+}
+
+fn is_there(memory: &Memory, extent: Extent, slot: u32) -> bool {
+    slot < extent.pages && memory.pages.is(extent.first + slot, bit::RESIDENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+
+    /// A file of 300 pages, behind as many of memory, with these folios in RAM: their first pages and how many they have.
+    fn memory(folios: &[(u32, u32)]) -> Memory {
+        let mut memory = group(300, PRESETS[3], Chance::default());
+        for (first, pages) in folios {
+            for page in *first..first + pages {
+                memory.pages.set(300 + page, bit::RESIDENT | if page > *first { bit::SAME_FOLIO } else { 0 });
+            }
+        }
+        memory
+    }
+
+    fn of_both(folios: &[(u32, u32)], page: u32) -> [Option<u32>; 2] {
+        let memory = memory(folios);
+        [before, behind].map(|look| look(&memory, memory.regions[1], 300 + page, 32).map(|id| id - 300))
+    }
+
+    #[test]
+    fn pages_by_themselves_are_told_as_they_are() {
+        let singles: Vec<(u32, u32)> = (0..24).chain(62..70).chain(100..200).map(|page| (page, 1)).collect();
+        assert_eq!(of_both(&singles, 23), [None, Some(24)]);
+        assert_eq!(of_both(&singles, 69), [Some(61), Some(70)]);
+        assert_eq!(of_both(&singles, 62), [Some(61), Some(70)]);
+        assert_eq!(of_both(&singles, 50), [Some(50), Some(50)]);
+        // None of so many is missing; backwards the one before them is told.
+        assert_eq!(of_both(&singles, 150), [Some(118), None]);
+        assert_eq!(of_both(&[(290, 1), (299, 1)], 299), [Some(298), Some(300)]);
+    }
+
+    #[test]
+    fn who_begins_inside_a_folio_tells_a_hole_too_late() {
+        // The first eight by themselves, four folios behind them (traced in 7.3): three of the 24 are not counted, and the file's beginning is not seen.
+        let singles = (0..8).map(|page| (page, 1));
+        let file: Vec<(u32, u32)> = singles.chain([8, 12, 16, 20].map(|first| (first, 4))).collect();
+        assert_eq!(of_both(&file, 23), [Some(2), Some(27)]);
+        assert_eq!(of_both(&file, 20), [None, Some(24)]);
+        // One too few is one node too few, and the count catches up there.
+        assert_eq!(of_both(&file, 9), [None, Some(25)]);
+    }
+
+    #[test]
+    fn past_a_node_of_the_index_it_looks_at_the_slots_that_the_count_says() {
+        // From 67 on, whose slot is that of 64: the node before is looked at from 2 on, as if that were 66 less one.
+        let mut file: Vec<(u32, u32)> = vec![(60, 4), (64, 4)];
+        assert_eq!(of_both(&file, 67)[0], Some(66));
+        file.push((0, 4));
+        assert_eq!(of_both(&file, 67)[0], Some(63));
+        assert_eq!(of_both(&file, 64)[0], Some(59));
+        // Forwards the node behind is looked at that many slots later.
+        assert_eq!(of_both(&[(60, 4), (64, 2)], 63)[1], Some(67));
+    }
+}
