@@ -2,12 +2,13 @@
 //!
 //! Stands for `handle_pte_fault`, `filemap_fault` with `do_sync_mmap_readahead`, and `filemap_map_pages`
 //! (mm/memory.c, mm/filemap.c); read in 6.18 and, for folios, in 7.3 (`filemap_map_folio_range`); 6.18 was seen to map as much.
-//! Left out: a folio that would cross a page table (the kernel maps only a part of it), stores to files (they count as loads), reads that the disk has not finished.
+//! Left out: a folio that would cross a page table (the kernel maps only a part of it), stores to files (they count as loads).
 
 use std::ops::Range;
 
 use ramline_trace::generate::Memory as Kind;
 
+use crate::folio::Folio;
 use crate::kernel::Hits;
 use crate::load::{Extent, OF_A_TABLE, word};
 use crate::memory::{Counts, Memory};
@@ -132,7 +133,7 @@ fn mapped_with(memory: &Memory, extent: Extent, id: u32) -> Range<u32> {
     if !memory.setting.kernel.reads_folios() {
         return id..id + 1;
     }
-    let folio = memory.folio(id).ids();
+    let folio = Folio::of(&memory.pages, id).ids();
     if folio.end < extent.end() { folio } else { id..id + 1 }
 }
 

@@ -1,7 +1,7 @@
 //! Folios of several pages of a file: on the lists, for reclaim and for a read(2) they are one.
 //!
-//! Stands for `folio_nr_pages` and its users in mm/vmscan.c, mm/workingset.c and mm/filemap.c; read in 6.12 and 7.3. Left out: with generations it is
-//! charged and reaches its list as one, and then each page is by itself; folios of anonymous and of shared memory; folios that are split.
+//! Stands for `folio_nr_pages` and its users in mm/vmscan.c, mm/workingset.c and mm/filemap.c; read in 6.12 and 7.3. Left out: folios of anonymous and of shared memory; folios
+//! that are split.
 
 use crate::page::{Pages, bit};
 

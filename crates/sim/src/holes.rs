@@ -6,6 +6,7 @@
 //! Of a folio the index finds the first page's slot, whichever page was asked for. Who begins at another counts from that page and looks from that slot on, and so tells
 //! a hole too late by as many pages as lie between, forwards and backwards.
 
+use crate::folio::Folio;
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::bit;
@@ -54,7 +55,7 @@ pub fn behind(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32
 
 /// A page's number in its file, and whose slot is found for it.
 fn begin(memory: &Memory, extent: Extent, id: u32) -> (u32, u32) {
-    let first = if id < extent.end() { memory.folio(id).first } else { id };
+    let first = if id < extent.end() { Folio::of(&memory.pages, id).first } else { id };
     (id - extent.first, first - extent.first)
 }
 

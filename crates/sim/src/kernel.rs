@@ -136,8 +136,6 @@ pub struct Kernel {
     pub oldest_request: bool,
     /// The version of groups in which its rules were traced on this release itself, event by event; others were only read.
     pub traced: Option<Group>,
-    /// A read(2) of several pages brings them as one folio, which is not simulated.
-    pub folios: bool,
     /// Pages of one zspage at most.
     pub zspage: u64,
     /// By how full they are, zspages have four lists instead of twelve; before 6.4.
@@ -166,7 +164,6 @@ const L6_18: Kernel = Kernel {
     sums_up: false,
     oldest_request: true,
     traced: Some(Group::V1),
-    folios: false,
     zspage: 8,
     quarters: false,
     frees_late: false,
@@ -211,7 +208,6 @@ pub const PRESETS: [Kernel; 4] = [
         drains_clusters: false,
         cut: Cut::Never,
         traced: Some(Group::V2),
-        folios: true,
         ..L6_18
     },
 ];
@@ -297,11 +293,6 @@ impl Kernel {
                 "whether stable releases of 6.18 differ from 6.12 in when a pass ends",
             ),
             (self.swap_cache == SwapCache::Through, "swap-in of large folios from zram, as from 7.0 on"),
-            (self.folios, "folios that a read(2) of several pages brings"),
-            (
-                self.reads_folios() && self.lists == Lists::Generations,
-                "folios of several pages, once they are on the lists",
-            ),
         ];
         all.into_iter().filter_map(|(has, text)| has.then_some(text)).collect()
     }
@@ -339,6 +330,6 @@ mod tests {
         assert_eq!(old.notes().len(), 2);
         assert_eq!(L6_18.notes(), [""; 0]);
         let generations = Kernel { lists: Lists::Generations, ..L6_18 };
-        assert!(generations.notes().contains(&"folios of several pages, once they are on the lists"));
+        assert!(generations.notes().contains(&"min_ttl_ms"));
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! One memory cgroup at its limit, with the classic lists or with generations (`mglru`), as a [`kernel`] has them. [`load`] decodes a load's touches
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
-//! through `read_ahead`; a missing page through `charge`, a full group through `reclaim`, which weighs memory and files (`balance`) and looks at batches of pages (`shrink`; of files in `folio`s), and `refault` says
+//! through `read_ahead` (which looks for `holes`); a missing page through `charge`, a full group through `reclaim`, which weighs memory and files (`balance`) and looks at batches of pages (`shrink`; of files in `folio`s), and `refault` says
 //! what the coming back of a page means. What is written is kept back for a while (`plug`); the program that touches the load has pages too (`reports`). Each file opens with the kernel function it stands for and what it leaves out.
 //! [`forecast`] runs a load many times over what the kernel itself leaves open; [`pace`] finds how fast a machine was by how long its runs took; [`belady`] says how few reads would do, [`rivals`] what simpler models
 //! say.
 //!
-//! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, folios of several pages but those of files that are read ahead, stores to files.
+//! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, folios of memory, stores to files.
 //!
 //! ```
 //! use ramline_sim::cost::Costs;

@@ -152,11 +152,10 @@ impl Compact {
         self.regions.last().map_or(0, |region| region.end())
     }
 
-    /// It has files that are read, and such that are mapped.
+    /// It has files that it maps.
     #[must_use]
-    pub fn files(&self) -> [bool; 2] {
-        let of = |mapped: bool| self.regions.iter().any(|one| one.memory == Memory::File && one.mapped == mapped);
-        [false, true].map(of)
+    pub fn maps_files(&self) -> bool {
+        self.regions.iter().any(|one| one.memory == Memory::File && one.mapped)
     }
 
     /// Rounds, with the part of one.

@@ -22,7 +22,7 @@ use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
 pub use crate::setting::{ANON, Counts, FILE, Setting, Sums, SwapTo};
 use crate::statistics::{Looks, Statistics};
-use crate::stream::Stream;
+use crate::stream::{Coming, Stream};
 
 /// The group.
 #[derive(Debug)]
@@ -61,10 +61,8 @@ pub struct Memory {
     pub steps: Steps,
     /// The swap area.
     pub area: Area,
-    /// When the pages of files that were asked for last, before anyone needs them, are there.
-    pub ahead: u64,
-    /// Those of them that a fault asked for: until then they are locked, and no page table points to them.
-    pub coming: Vec<u32>,
+    /// Pages of files that were asked for last, before anyone needs them.
+    pub coming: Coming,
     /// Who lets the limit follow what a zram takes.
     pub keeper: Keeper,
     /// Writes to it that are kept back.
@@ -112,8 +110,7 @@ impl Memory {
             clock: 0,
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
-            ahead: 0,
-            coming: Vec::new(),
+            coming: Coming::default(),
             keeper: Keeper::new(setting.follows && setting.swap == SwapTo::Zram, setting.limit),
             plug: Plug::default(),
             rotating: Vec::new(),
@@ -150,12 +147,6 @@ impl Memory {
 
     fn place(&self, id: u32) -> (usize, usize) {
         (self.pages.kind(id), usize::from(self.pages.is(id, bit::ACTIVE)))
-    }
-
-    /// The folio of a page.
-    #[must_use]
-    pub fn folio(&self, id: u32) -> Folio {
-        Folio::of(&self.pages, id)
     }
 
     /// The oldest folio of a list, off it.
@@ -394,7 +385,7 @@ impl Memory {
             return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
         }
         let (to, from) = (has(bit::WRITEBACK), has(bit::LOCKED));
-        if to != self.area.on_their_way() || from != self.coming.len() as u64 || self.plug.is_open() {
+        if to != self.area.on_their_way() || from != self.coming.pages.len() as u64 || self.plug.is_open() {
             let known = self.area.on_their_way();
             return Err(format!("{to} pages are written, {known} known to the area, {from} read, in the end"));
         }

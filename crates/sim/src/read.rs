@@ -37,7 +37,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
         }
         let mut next = at;
         while next <= last {
-            let folio = memory.folio(next);
+            let folio = Folio::of(&memory.pages, next);
             // Who reads a folio in small parts has read it once: only the first of a batch can be the one that the read before ended in.
             if next > at || !folio.ids().contains(&memory.reads[region].last) {
                 accessed(memory, folio);

@@ -1,7 +1,7 @@
 //! What is read of a file beside what was asked for.
 //!
 //! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
-//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: pages of a window that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
+//! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: that a read(2) waits for a page that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
 
 use crate::charge::{Effort, charge};
 use crate::cost::Costs;
@@ -99,14 +99,14 @@ pub fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
         size -= if over < size { over } else { 0 };
     }
     let asked = remembered(memory, region, start, size, size);
-    memory.ahead = asked.unwrap_or(memory.ahead);
-    memory.coming.iter().for_each(|id| memory.pages.set(*id, bit::LOCKED));
+    memory.coming.at = asked.unwrap_or(memory.coming.at);
+    memory.coming.pages.iter().for_each(|id| memory.pages.set(*id, bit::LOCKED));
 }
 
 /// What the disk has read by now is no longer locked.
 pub fn arrived(memory: &mut Memory) {
-    if memory.clock >= memory.ahead {
-        for id in memory.coming.drain(..) {
+    if memory.clock >= memory.coming.at {
+        for id in memory.coming.pages.drain(..) {
             memory.pages.clear(id, bit::LOCKED);
         }
     }
@@ -115,7 +115,7 @@ pub fn arrived(memory: &mut Memory) {
 /// Waits for a page that was asked for before.
 pub fn wait_for(memory: &mut Memory, id: u32) {
     if memory.pages.is(id, bit::LOCKED) {
-        memory.wait_until(memory.ahead);
+        memory.wait_until(memory.coming.at);
         arrived(memory);
     }
 }
@@ -130,7 +130,7 @@ fn remembered(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: 
 
 fn wait(memory: &mut Memory, asked: Option<u64>) {
     if asked.is_some() {
-        memory.coming.clear();
+        memory.coming.pages.clear();
     }
     memory.wait_until(asked.unwrap_or_default());
 }
@@ -189,7 +189,7 @@ fn read(
     let asked = fetch(memory, n, requests);
     for id in first..last {
         if memory.pages.clear(id, bit::LOCKED) && memory.in_fault {
-            memory.coming.push(id);
+            memory.coming.pages.push(id);
         }
     }
     Some(asked)
@@ -215,7 +215,7 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
 
 /// Asks for so many pages of a file in so many requests; when they are there. What was asked for before is there first: it lies before them, or the disk has it.
 fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
-    memory.wait_until(memory.ahead);
+    memory.wait_until(memory.coming.at);
     arrived(memory);
     memory.counts.read += n;
     let [request, page] = memory.steps.fetch;

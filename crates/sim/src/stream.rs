@@ -23,6 +23,15 @@ pub struct Stream {
     pub next: u32,
 }
 
+/// Pages of files that were asked for before anyone needs them.
+#[derive(Debug, Default)]
+pub struct Coming {
+    /// When the disk has read them.
+    pub at: u64,
+    /// Those of them that a fault asked for: until then they are locked, and no page table points to them.
+    pub pages: Vec<u32>,
+}
+
 impl Default for Stream {
     fn default() -> Stream {
         Stream { start: 0, size: 0, ahead: 0, order: 0, misses: 0, last: NONE, next: NONE }

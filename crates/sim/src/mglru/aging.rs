@@ -78,7 +78,7 @@ fn end_oldest(memory: &mut Memory, mglru: Mglru, kind: usize, swappiness: u64) {
     if kinds(swappiness).contains(&kind) {
         let (from, to) = (place(oldest), place(oldest + 1));
         while let Some(id) = memory.lists[kind][from].last() {
-            let folio = memory.folio(id);
+            let folio = Folio::of(&memory.pages, id);
             let flags = memory.pages.flags[folio.first as usize];
             if !mglru.is_early() && !refs::is_full(mglru, flags) {
                 memory.generations.control[kind].protected[refs::tier(mglru, flags)] += u64::from(folio.pages);

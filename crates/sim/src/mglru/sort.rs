@@ -38,7 +38,7 @@ pub fn scan(memory: &mut Memory, mglru: Mglru, kind: usize, last_tier: usize, mo
     let mut left = most;
     while left > 0 && taken.pages < AT_ONCE {
         let Some(id) = memory.lists[kind][at].last() else { break };
-        let folio = memory.folio(id);
+        let folio = Folio::of(&memory.pages, id);
         left -= 1;
         taken.scanned += u64::from(folio.pages);
         memory.clock += memory.steps.scan;

@@ -9,13 +9,14 @@ use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
 use crate::folio::Folio;
 use crate::generations::tables::{TABLE, Tables};
-use crate::generations::{Generations, LEAST, MOST, place, refs};
+use crate::generations::{Generations, LEAST, MOST, place, refs, said};
 use crate::kernel::{BATCH, Kernel, Lists, Mglru, PRESETS};
 use crate::load::Extent;
 use crate::memory::by_generation::{check, list, unlist};
 use crate::memory::tests::group;
 use crate::memory::{ANON, FILE, Memory};
 use crate::page::{Pages, bit};
+use crate::read_ahead;
 use crate::shrink::End;
 
 const PAGES: u32 = 40;
@@ -346,5 +347,52 @@ fn an_eviction_that_finds_nothing_old_says_so() {
         let again = evict::evict(&mut memory, mglru, 60, 64);
         assert_eq!((done.freed, again.scanned, again.freed), (0, 0, 0), "{mglru:?}");
         assert_eq!(aging::need(&memory.generations, mglru, 60), aging::Need::Must, "{mglru:?}");
+    }
+}
+
+#[test]
+fn a_folio_is_kept_and_goes_as_one_and_what_is_said_of_one_page_is_said_of_all() {
+    for mglru in [Mglru::Reworked, Mglru::Rewritten] {
+        let mut memory = group(200, kernel(mglru), Chance::default());
+        // 32 pages in folios of four, which nobody has touched yet, in the oldest generation.
+        read_ahead::next(&mut memory, 1, 200, 32);
+        memory.drain();
+        assert_eq!(memory.lists[FILE][place(memory.generations.min[FILE])].len, 32);
+        memory.pages.set(202, bit::MAPPED | bit::YOUNG);
+        // Looked at are two folios, and one page of the first is in use: for a first time it is only noted.
+        let taken = sort::scan(&mut memory, mglru, FILE, 3, 2);
+        assert_eq!((ids(&taken).len(), taken.pages, taken.scanned), (8, 8, 8));
+        let end =
+            crate::shrink::large(&mut memory, taken.folios[0], |memory, folio| evict::references(memory, mglru, folio));
+        assert_eq!(end, End::Kept);
+        assert!((200..204).all(|id| memory.pages.is(id, bit::REFERENCED) && !memory.pages.is(id, bit::YOUNG)));
+        let end =
+            crate::shrink::large(&mut memory, taken.folios[1], |memory, folio| evict::references(memory, mglru, folio));
+        let gone = [bit::RESIDENT, bit::SAME_FOLIO].map(|bits| (204..208).any(|id| memory.pages.is(id, bits)));
+        assert_eq!((end, gone), (End::Freed, [false; 2]));
+        (200..204).for_each(|id| memory.list(id));
+        // A page table says it of two pages, which is once for the folio.
+        let folio = taken.folios[0];
+        aging::promote(&mut memory, mglru, folio);
+        assert!(folio.ids().all(|id| said(memory.pages.flags[id as usize]) == place(memory.generations.max)));
+        assert_eq!(memory.check(), Ok(()));
+    }
+}
+
+#[test]
+fn who_is_on_the_way_to_another_list_is_not_freed() {
+    for mglru in [Mglru::First, Mglru::Mended, Mglru::Reworked, Mglru::Rewritten] {
+        let mut memory = memory(mglru);
+        for id in PAGES..PAGES + 4 {
+            memory.pages.set(id, bit::RESIDENT);
+            list(&mut memory, id, mglru, false);
+        }
+        memory.charged += 4;
+        // A generation that is younger by two, so that the oldest may go.
+        (0..2).for_each(|_| aging::age(&mut memory, mglru, 60));
+        memory.activate(PAGES + 1);
+        let done = evict::evict(&mut memory, mglru, 60, 64);
+        let there = (PAGES..PAGES + 4).filter(|id| memory.pages.is(*id, bit::RESIDENT)).collect::<Vec<_>>();
+        assert_eq!((done.freed, there), (3, vec![PAGES + 1]), "{mglru:?}");
     }
 }

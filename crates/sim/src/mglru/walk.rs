@@ -68,7 +68,7 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
         memory.pages.clear(id, bit::YOUNG);
         young += 1;
         // Of a folio with several pages that are in use it is said once.
-        let folio = memory.folio(id);
+        let folio = Folio::of(&memory.pages, id);
         if std::mem::replace(&mut last, folio.first) == folio.first {
             continue;
         }
