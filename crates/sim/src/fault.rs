@@ -50,7 +50,7 @@ pub fn miss(memory: &mut Memory, touch: u32) {
 fn file(memory: &mut Memory, extent: Extent, id: u32) {
     let region = memory.pages.region(id);
     let most = memory.setting.read_ahead;
-    read_ahead::arrived(memory);
+    memory.coming.arrive(memory.clock, &mut memory.pages);
     let was_there = memory.pages.is(id, bit::RESIDENT);
     // What is in RAM around it is mapped first, and again when what is missing was read: the fault is tried a second time.
     map_around(memory, extent, id, was_there);
@@ -171,6 +171,11 @@ mod tests {
             // In 6.1 both are tried again, and so count as major.
             let major = if kernel.retries_are_major { 2 } else { 0 };
             assert_eq!((memory.counts.major, memory.counts.minor), (major, 2 - major), "{}", kernel.release);
+            // Reclaim finds that they have come, also where nobody touches the file.
+            assert!(!memory.coming.pages.is_empty());
+            memory.clock = memory.coming.at;
+            memory.settle();
+            assert!(memory.coming.pages.is_empty() && !memory.pages.flags.iter().any(|flags| flags & bit::LOCKED != 0));
         }
     }
 

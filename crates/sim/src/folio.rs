@@ -25,6 +25,11 @@ impl Folio {
     #[inline]
     #[must_use]
     pub fn of(pages: &Pages, id: u32) -> Folio {
+        if follows(pages, id) || follows(pages, id + 1) { Folio::of_several(pages, id) } else { Folio::alone(id) }
+    }
+
+    #[cold]
+    fn of_several(pages: &Pages, id: u32) -> Folio {
         let mut first = id;
         while follows(pages, first) {
             first -= 1;
@@ -37,11 +42,13 @@ impl Folio {
     }
 
     /// Its pages.
+    #[inline]
     pub fn ids(self) -> std::ops::Range<u32> {
         self.first..self.first + self.pages
     }
 
     /// It has several.
+    #[inline]
     #[must_use]
     pub fn is_large(self) -> bool {
         self.pages > 1
@@ -52,8 +59,34 @@ impl Folio {
 #[inline]
 #[must_use]
 pub fn follows(pages: &Pages, id: u32) -> bool {
-    const BOTH: u32 = bit::FILE | bit::SAME_FOLIO;
-    pages.flags.get(id as usize).is_some_and(|flags| flags & BOTH == BOTH)
+    const ALL: u32 = bit::FILE | bit::SAME_FOLIO | bit::RESIDENT;
+    pages.flags.get(id as usize).is_some_and(|flags| flags & ALL == ALL)
+}
+
+/// A page is gone, and what is left of it stands at the first page of the folio that it was of.
+#[inline]
+#[must_use]
+pub fn was_of_one(pages: &Pages, id: u32) -> bool {
+    const ALL: u32 = bit::FILE | bit::SAME_FOLIO | bit::RESIDENT;
+    pages.flags.get(id as usize).is_some_and(|flags| flags & ALL == ALL - bit::RESIDENT)
+}
+
+/// A page comes back by itself: what is left of the folio that it was of stands at each page from now on (`xas_split`).
+#[inline]
+pub fn split(pages: &mut Pages, id: u32) {
+    if !was_of_one(pages, id) && !was_of_one(pages, id + 1) {
+        return;
+    }
+    let mut first = id;
+    while was_of_one(pages, first) {
+        first -= 1;
+    }
+    let mut next = first + 1;
+    while was_of_one(pages, next) {
+        pages.clear(next, bit::SAME_FOLIO);
+        next += 1;
+    }
+    pages.clear(id, bit::SAME_FOLIO);
 }
 
 /// All pages of a folio are in one place.
@@ -61,7 +94,8 @@ pub fn follows(pages: &Pages, id: u32) -> bool {
 /// # Errors
 /// Which one is elsewhere.
 pub fn check(pages: &Pages) -> Result<(), String> {
-    const PLACE: u32 = bit::RESIDENT | bit::LISTED | bit::ACTIVE | bit::REFERENCED | bit::WORKINGSET;
+    const PLACE: u32 =
+        bit::RESIDENT | bit::LISTED | bit::ACTIVE | bit::REFERENCED | bit::WORKINGSET | bit::REFS | bit::GENERATIONS;
     let parted = |(id, pair): &(u32, &[u32])| follows(pages, *id) && (pair[0] ^ pair[1]) & PLACE != 0;
     match (1..).zip(pages.flags.windows(2)).find(parted) {
         Some((id, _)) => Err(format!("page {id} is elsewhere than the page before it in its folio")),

@@ -199,7 +199,7 @@ pub fn compact(
     };
     let all = enough::until_settled(seed, |seed| chance::draws(runs, seed).map(one).collect());
     let figures = Figures { simulations: Some(all.len()), unsettled: !enough::is_settled(&all), ..Figures::of(&all)? };
-    Some(figures.within(setting.kernel.off(load.maps_files())))
+    Some(figures.within(setting.kernel.off(load.files())))
 }
 
 /// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there

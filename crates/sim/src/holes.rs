@@ -6,7 +6,7 @@
 //! Of a folio the index finds the first page's slot, whichever page was asked for. Who begins at another counts from that page and looks from that slot on, and so tells
 //! a hole too late by as many pages as lie between, forwards and backwards.
 
-use crate::folio::Folio;
+use crate::folio::{self, Folio};
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::bit;
@@ -16,7 +16,11 @@ const SLOTS: u32 = 64;
 
 /// Of a file's pages from one on, backwards, the first of at most so many that is missing; `None`: all are there, down to the first of the file.
 #[must_use]
+#[inline]
 pub fn before(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32> {
+    if !memory.pages.is(id, bit::RESIDENT) {
+        return Some(id);
+    }
     let (mut at, mut slot) = begin(memory, extent, id);
     for _ in 0..most {
         if !is_there(memory, extent, slot) {
@@ -55,12 +59,15 @@ pub fn behind(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32
 
 /// A page's number in its file, and whose slot is found for it.
 fn begin(memory: &Memory, extent: Extent, id: u32) -> (u32, u32) {
-    let first = if id < extent.end() { Folio::of(&memory.pages, id).first } else { id };
+    let first = (extent.first..=id).rev().find(|id| !folio::was_of_one(&memory.pages, *id)).unwrap_or(id);
+    let first = if first == id && id < extent.end() { Folio::of(&memory.pages, id).first } else { first };
     (id - extent.first, first - extent.first)
 }
 
+/// Of a folio that is gone only the slot of its first page says so; the others are taken for pages.
 fn is_there(memory: &Memory, extent: Extent, slot: u32) -> bool {
-    slot < extent.pages && memory.pages.is(extent.first + slot, bit::RESIDENT)
+    let id = extent.first + slot;
+    slot < extent.pages && (memory.pages.is(id, bit::RESIDENT) || folio::was_of_one(&memory.pages, id))
 }
 
 #[cfg(test)]
@@ -107,6 +114,16 @@ mod tests {
         assert_eq!(of_both(&file, 20), [None, Some(24)]);
         // One too few is one node too few, and the count catches up there.
         assert_eq!(of_both(&file, 9), [None, Some(25)]);
+    }
+
+    #[test]
+    fn of_a_folio_that_is_gone_only_its_first_page_is_missing_until_one_comes_back() {
+        let mut memory = memory(&[(8, 4), (12, 1)]);
+        (308..312).for_each(|id| _ = memory.pages.clear(id, bit::RESIDENT));
+        let look = |memory: &Memory, page: u32| before(memory, memory.regions[1], 300 + page, 32).map(|id| id - 300);
+        assert_eq!([12, 11, 9].map(|page| look(&memory, page)), [Some(8), Some(11), Some(9)]);
+        folio::split(&mut memory.pages, 309);
+        assert_eq!(look(&memory, 12), Some(11));
     }
 
     #[test]

@@ -152,10 +152,11 @@ impl Compact {
         self.regions.last().map_or(0, |region| region.end())
     }
 
-    /// It has files that it maps.
+    /// It has files that are read, and such that are mapped.
     #[must_use]
-    pub fn maps_files(&self) -> bool {
-        self.regions.iter().any(|one| one.memory == Memory::File && one.mapped)
+    pub fn files(&self) -> [bool; 2] {
+        let of = |mapped: bool| self.regions.iter().any(|one| one.memory == Memory::File && one.mapped == mapped);
+        [false, true].map(of)
     }
 
     /// Rounds, with the part of one.

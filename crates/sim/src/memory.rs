@@ -320,6 +320,7 @@ impl Memory {
 
     /// Writes that are done by now: their pages wait in a batch until it is full or drained (`folio_rotate_reclaimable`).
     pub fn settle(&mut self) {
+        self.coming.arrive(self.clock, &mut self.pages);
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);
             let goes = self.pages.clear(id, bit::READ_AHEAD);

@@ -1,6 +1,6 @@
 //! Pages in dense arrays, and the lists they are on: pages of a list stand in a row, and the bits of a page stand apart.
 //!
-//! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Each page of a `folio` has its own place, and what is said of one is said of all.
+//! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Each page of a `folio` has its own place, whose bits of lists and reads are those of the others; what page tables say is each page's own.
 //!
 //! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. The kernel
 //! links pages; here the oldest are known before any of them is looked at, so a processor fetches many at once. In all a page costs 14 bytes (15 with

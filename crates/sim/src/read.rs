@@ -20,6 +20,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
     memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
     memory.in_fault = false;
     let region = memory.pages.region(first);
+    let has_folios = memory.setting.kernel.reads_folios();
     let end = first + n;
     let mut at = first;
     while at < end {
@@ -37,7 +38,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
         }
         let mut next = at;
         while next <= last {
-            let folio = Folio::of(&memory.pages, next);
+            let folio = if has_folios { Folio::of(&memory.pages, next) } else { Folio::alone(next) };
             // Who reads a folio in small parts has read it once: only the first of a batch can be the one that the read before ended in.
             if next > at || !folio.ids().contains(&memory.reads[region].last) {
                 accessed(memory, folio);
@@ -100,22 +101,23 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     if flags & (bit::RESIDENT | bit::READ_AHEAD) != bit::RESIDENT {
         return false;
     }
-    let (kernel, again) = (&memory.setting.kernel, state.last == id);
-    let is_large = || folio::follows(&memory.pages, id) || folio::follows(&memory.pages, id + 1);
-    if let Some(mglru) = kernel.mglru() {
-        if kernel.reads_folios() && is_large() {
-            return false;
-        }
-        if !again {
-            memory.pages.flags[id as usize] = refs::read(mglru, flags);
-        }
-    } else if flags & READ_TWICE != READ_TWICE {
-        // Where it was read twice before, nothing changes for its folio, which need not be looked for.
-        if kernel.reads_folios() && is_large() || flags & bit::REFERENCED != 0 && !again {
-            return false;
-        }
-        if !again {
-            memory.pages.flags[id as usize] = flags | bit::REFERENCED;
+    let kernel = &memory.setting.kernel;
+    // Its bits after one more read; those of a page that is read a second time change by more than bits.
+    let read = match kernel.mglru() {
+        Some(mglru) => Some(refs::read(mglru, flags)),
+        None if flags & READ_TWICE == READ_TWICE => Some(flags),
+        None if flags & bit::REFERENCED != 0 => None,
+        None => Some(flags | bit::REFERENCED),
+    };
+    // Where the read before ended in the same page, or in the same folio, nothing changes for it.
+    if state.last != id && read != Some(flags) {
+        let is_of_one = flags & bit::SAME_FOLIO != 0;
+        let is_large = kernel.reads_folios() && (is_of_one || folio::follows(&memory.pages, id + 1));
+        let again = is_large && is_of_one && state.last.wrapping_add(1) == id;
+        match read {
+            _ if again => {}
+            Some(read) if !is_large => memory.pages.flags[id as usize] = read,
+            _ => return false,
         }
     }
     state.last = id;

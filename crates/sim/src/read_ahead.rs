@@ -5,7 +5,7 @@
 
 use crate::charge::{Effort, charge};
 use crate::cost::Costs;
-use crate::folio::Folio;
+use crate::folio::{self, Folio};
 use crate::kernel::Cut;
 use crate::load::Extent;
 use crate::memory::Memory;
@@ -74,9 +74,9 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
     // Another window than the last: what is missing behind this page is read. Where nothing is, `page_cache_next_miss` once gave the number of the last
     // page that it had looked at.
     let start = match holes::behind(memory, extent, at + 1, most) {
-        Some(hole) if hole - at <= most => hole,
+        Some(hole) => hole,
         None if memory.setting.kernel.on_demand => at + most,
-        _ => return,
+        None => return,
     };
     let size = next_window(start - at + n, most);
     next(memory, region, start, size);
@@ -103,20 +103,11 @@ pub fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
     memory.coming.pages.iter().for_each(|id| memory.pages.set(*id, bit::LOCKED));
 }
 
-/// What the disk has read by now is no longer locked.
-pub fn arrived(memory: &mut Memory) {
-    if memory.clock >= memory.coming.at {
-        for id in memory.coming.pages.drain(..) {
-            memory.pages.clear(id, bit::LOCKED);
-        }
-    }
-}
-
 /// Waits for a page that was asked for before.
 pub fn wait_for(memory: &mut Memory, id: u32) {
     if memory.pages.is(id, bit::LOCKED) {
         memory.wait_until(memory.coming.at);
-        arrived(memory);
+        memory.coming.arrive(memory.clock, &mut memory.pages);
     }
 }
 
@@ -206,7 +197,7 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
     if !charge(memory, 1, Effort::All) {
         return false;
     }
-    memory.pages.clear(id, bit::SAME_FOLIO);
+    folio::split(&mut memory.pages, id);
     insert(memory, id, 0);
     let asked = fetch(memory, 1, 1);
     memory.wait_until(asked);
@@ -214,9 +205,10 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
 }
 
 /// Asks for so many pages of a file in so many requests; when they are there. What was asked for before is there first: it lies before them, or the disk has it.
+#[inline]
 fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
     memory.wait_until(memory.coming.at);
-    arrived(memory);
+    memory.coming.arrive(memory.clock, &mut memory.pages);
     memory.counts.read += n;
     let [request, page] = memory.steps.fetch;
     memory.clock += request * requests + page * n;
@@ -226,10 +218,13 @@ fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
 
 /// A folio of a file that is charged, new in RAM.
 fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
-    folio.ids().for_each(|id| _ = memory.pages.clear(id, bit::SAME_FOLIO));
     if !folio.is_large() {
+        if memory.setting.kernel.reads_folios() {
+            folio::split(&mut memory.pages, folio.first);
+        }
         return insert(memory, folio.first, bits);
     }
+    folio.ids().for_each(|id| folio::split(&mut memory.pages, id));
     let mut left = NONE;
     for id in folio.ids() {
         let shadow = memory.pages.shadow(id);

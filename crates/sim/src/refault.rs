@@ -14,6 +14,7 @@ use crate::page::{NONE, bit};
 const AGES: u32 = u32::MAX >> 2;
 
 /// A page goes: its shadow, and time passes for all that went before it.
+#[inline]
 pub fn evicted(memory: &mut Memory, id: u32) {
     let shadow = match memory.setting.kernel.mglru() {
         Some(mglru) => generations::evicted(memory, mglru, id),
@@ -41,7 +42,11 @@ pub fn older(memory: &mut Memory, pages: u32) {
 }
 
 /// A page that is not yet on a list comes back, and this was left of it.
+#[inline]
 pub fn came_back(memory: &mut Memory, id: u32, shadow: u32) {
+    if shadow == NONE {
+        return;
+    }
     all_came_back(memory, Folio::alone(id), shadow);
 }
 

@@ -159,7 +159,7 @@ pub fn large(memory: &mut Memory, folio: Folio, references: impl Fn(&mut Memory,
     if let Some(end) = references(memory, folio) {
         return end;
     }
-    clear_all(&mut memory.pages, folio, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
+    clear_all(&mut memory.pages, folio, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD);
     refault::all_evicted(memory, folio);
     memory.charged -= u64::from(folio.pages);
     End::Freed

@@ -2,7 +2,7 @@
 //!
 //! Stands for `struct file_ra_state` (include/linux/fs.h), `get_init_ra_size` and `get_next_ra_size` (mm/readahead.c); read in 6.12.
 
-use crate::page::NONE;
+use crate::page::{NONE, Pages, bit};
 
 /// What an open file remembers, in numbers among all pages.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,16 @@ pub struct Coming {
     pub at: u64,
     /// Those of them that a fault asked for: until then they are locked, and no page table points to them.
     pub pages: Vec<u32>,
+}
+
+impl Coming {
+    /// What the disk has read by now is no longer locked.
+    #[inline]
+    pub fn arrive(&mut self, clock: u64, pages: &mut Pages) {
+        if !self.pages.is_empty() && clock >= self.at {
+            self.pages.drain(..).for_each(|id| _ = pages.clear(id, bit::LOCKED));
+        }
+    }
 }
 
 impl Default for Stream {

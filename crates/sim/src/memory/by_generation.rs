@@ -31,6 +31,10 @@ pub fn unlist(memory: &mut Memory, id: u32) {
 
 /// A folio goes from the list it is on to another's head, or its tail; its first page is the one that is looked at first.
 pub fn move_to(memory: &mut Memory, folio: Folio, at: usize, last: bool) {
+    if !folio.is_large() {
+        take(memory, folio.first);
+        return put(memory, folio.first, at, last);
+    }
     for n in 0..folio.pages {
         let id = if last { folio.first + folio.pages - 1 - n } else { folio.first + n };
         take(memory, id);
@@ -41,14 +45,7 @@ pub fn move_to(memory: &mut Memory, folio: Folio, at: usize, last: bool) {
 /// A folio is of another generation now (`lru_gen_update_size`); it stays where it is.
 pub fn change(memory: &mut Memory, folio: Folio, to: usize) {
     let (kind, from) = (memory.pages.kind(folio.first), said(memory.pages.flags[folio.first as usize]));
-    assert!(
-        folio.ids().all(|id| said(memory.pages.flags[id as usize]) == from && memory.pages.is(id, bit::LISTED)),
-        "{folio:?} {:?}",
-        folio
-            .ids()
-            .map(|id| format!("{:x} on {}", memory.pages.flags[id as usize], memory.pages.on[id as usize]))
-            .collect::<Vec<_>>()
-    );
+    debug_assert!(folio.ids().all(|id| said(memory.pages.flags[id as usize]) == from), "{folio:?} is in parts");
     let sizes = &mut memory.generations.sizes[kind];
     sizes[from] -= u64::from(folio.pages);
     sizes[to] += u64::from(folio.pages);
@@ -60,6 +57,7 @@ fn say(memory: &mut Memory, id: u32, at: usize) {
     *flags = *flags & !bit::GENERATIONS | u32::try_from(at).unwrap_or(0) << bit::GENERATION;
 }
 
+#[inline]
 fn put(memory: &mut Memory, id: u32, at: usize, last: bool) {
     let list = &mut memory.lists[memory.pages.kind(id)][at];
     if last {
@@ -70,6 +68,7 @@ fn put(memory: &mut Memory, id: u32, at: usize, last: bool) {
     memory.pages.on[id as usize] = u8::try_from(at).unwrap_or(0);
 }
 
+#[inline]
 fn take(memory: &mut Memory, id: u32) {
     let at = memory.pages.list_of(id);
     memory.lists[memory.pages.kind(id)][at].remove(&mut memory.pages, id);

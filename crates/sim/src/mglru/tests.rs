@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Memory as Kind;
 
+use super::sort::Taken;
 use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
 use crate::folio::Folio;
@@ -17,7 +18,7 @@ use crate::memory::tests::group;
 use crate::memory::{ANON, FILE, Memory};
 use crate::page::{Pages, bit};
 use crate::read_ahead;
-use crate::shrink::End;
+use crate::shrink::{End, large};
 
 const PAGES: u32 = 40;
 
@@ -31,7 +32,7 @@ fn kernel(mglru: Mglru) -> Kernel {
     Kernel { lists: Lists::Generations, ..kernel }
 }
 
-fn ids(taken: &sort::Taken) -> Vec<u32> {
+fn ids(taken: &Taken) -> Vec<u32> {
     taken.folios.iter().flat_map(|folio| folio.ids()).collect()
 }
 
@@ -357,24 +358,25 @@ fn a_folio_is_kept_and_goes_as_one_and_what_is_said_of_one_page_is_said_of_all()
         // 32 pages in folios of four, which nobody has touched yet, in the oldest generation.
         read_ahead::next(&mut memory, 1, 200, 32);
         memory.drain();
-        assert_eq!(memory.lists[FILE][place(memory.generations.min[FILE])].len, 32);
-        memory.pages.set(202, bit::MAPPED | bit::YOUNG);
-        // Looked at are two folios, and one page of the first is in use: for a first time it is only noted.
-        let taken = sort::scan(&mut memory, mglru, FILE, 3, 2);
-        assert_eq!((ids(&taken).len(), taken.pages, taken.scanned), (8, 8, 8));
-        let end =
-            crate::shrink::large(&mut memory, taken.folios[0], |memory, folio| evict::references(memory, mglru, folio));
-        assert_eq!(end, End::Kept);
-        assert!((200..204).all(|id| memory.pages.is(id, bit::REFERENCED) && !memory.pages.is(id, bit::YOUNG)));
-        let end =
-            crate::shrink::large(&mut memory, taken.folios[1], |memory, folio| evict::references(memory, mglru, folio));
-        let gone = [bit::RESIDENT, bit::SAME_FOLIO].map(|bits| (204..208).any(|id| memory.pages.is(id, bits)));
-        assert_eq!((end, gone), (End::Freed, [false; 2]));
+        // Page tables say it of a page of the first folio, and of two of the third, which is once.
+        [202, 209, 210].iter().for_each(|id| memory.pages.set(*id, bit::MAPPED | bit::YOUNG));
+        let Taken { folios, pages, scanned, .. } = sort::scan(&mut memory, mglru, FILE, 3, 2);
+        assert_eq!((folios.as_slice(), pages, scanned), (&[200, 204].map(|id| Folio::of(&memory.pages, id))[..], 8, 8));
+        let ends: Vec<End> = folios
+            .iter()
+            .map(|one| large(&mut memory, *one, |memory, folio| evict::references(memory, mglru, folio)))
+            .collect();
+        assert_eq!(ends, [End::Kept, End::Freed]);
+        for id in (200..204).chain(208..212) {
+            let [seen, again, young] =
+                [bit::REFERENCED, bit::WORKINGSET, bit::YOUNG].map(|bits| memory.pages.is(id, bits));
+            assert_eq!((seen, again, young), (true, false, false), "{mglru:?} {id}");
+        }
+        assert!(!(204..208).any(|id| memory.pages.is(id, bit::RESIDENT)));
         (200..204).for_each(|id| memory.list(id));
-        // A page table says it of two pages, which is once for the folio.
-        let folio = taken.folios[0];
-        aging::promote(&mut memory, mglru, folio);
-        assert!(folio.ids().all(|id| said(memory.pages.flags[id as usize]) == place(memory.generations.max)));
+        aging::promote(&mut memory, mglru, folios[0]);
+        let youngest = place(memory.generations.max);
+        assert!(folios[0].ids().all(|id| said(memory.pages.flags[id as usize]) == youngest));
         assert_eq!(memory.check(), Ok(()));
     }
 }

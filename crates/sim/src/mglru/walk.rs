@@ -14,7 +14,7 @@ use crate::generations::{place, refs, said};
 use crate::kernel::Mglru;
 use crate::load::Extent;
 use crate::memory::Memory;
-use crate::page::{NONE, bit};
+use crate::page::bit;
 
 /// Entries that are looked at around one (`MIN_LRU_BATCH`).
 const AROUND: u32 = 64;
@@ -57,8 +57,8 @@ pub fn tables(memory: &mut Memory, mglru: Mglru, swappiness: u64) {
 
 /// Entries in use, which are not in use any more.
 fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: bool) -> u32 {
-    let (mut young, mut last) = (0, NONE);
-    for id in pages {
+    let (mut young, mut behind) = (0, 0);
+    for id in pages.clone() {
         let flags = memory.pages.flags[id as usize];
         // Since 6.14 only what is on a list is seen.
         let is_seen = mglru.is_early() || flags & bit::LISTED != 0;
@@ -66,12 +66,17 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
             continue;
         }
         memory.pages.clear(id, bit::YOUNG);
-        young += 1;
-        // Of a folio with several pages that are in use it is said once.
-        let folio = Folio::of(&memory.pages, id);
-        if std::mem::replace(&mut last, folio.first) == folio.first {
+        if id < behind {
+            // Of a folio with several pages that are in use it is said once; 7.2 and later count all that are mapped, others those in use.
+            young += u32::from(mglru != Mglru::Rewritten);
             continue;
         }
+        let folio = Folio::of(&memory.pages, id);
+        behind = folio.ids().end;
+        let mapped =
+            |memory: &Memory| folio.ids().filter(|id| pages.contains(id) && memory.pages.is(*id, bit::MAPPED)).count();
+        young +=
+            if mglru == Mglru::Rewritten && folio.is_large() { u32::try_from(mapped(memory)).unwrap_or(1) } else { 1 };
         if moves {
             aging::promote(memory, mglru, folio);
         } else {

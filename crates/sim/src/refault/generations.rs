@@ -15,6 +15,7 @@ use crate::page::bit;
 const SEQUENCES: u32 = (1 << 28) - 1;
 
 /// A page goes: its shadow.
+#[inline]
 pub fn evicted(memory: &mut Memory, mglru: Mglru, id: u32) -> u32 {
     let flags = memory.pages.flags[id as usize];
     let kind = memory.pages.kind(id);
@@ -26,6 +27,7 @@ pub fn evicted(memory: &mut Memory, mglru: Mglru, id: u32) -> u32 {
 }
 
 /// A folio comes back that left this, and is not yet on a list.
+#[inline]
 pub fn came_back(memory: &mut Memory, mglru: Mglru, folio: Folio, shadow: u32) {
     let (kind, pages) = (memory.pages.kind(folio.first), u64::from(folio.pages));
     let (then, working) = (shadow >> 3, shadow & 1 == 1);
