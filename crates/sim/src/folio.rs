@@ -5,6 +5,9 @@
 
 use crate::page::{Pages, bit};
 
+/// Slots of a node of the index of a file: so many pages or more have one slot, in a node above (`XA_CHUNK_SIZE`).
+pub const SLOTS: u32 = 64;
+
 /// Pages in a row, by the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Folio {
@@ -71,7 +74,7 @@ pub fn was_of_one(pages: &Pages, id: u32) -> bool {
     pages.flags.get(id as usize).is_some_and(|flags| flags & ALL == ALL - bit::RESIDENT)
 }
 
-/// A page comes back by itself: what is left of the folio that it was of stands at each page from now on (`xas_split`).
+/// A page comes back by itself: what is left of the folio that it was of stands at each page from now on (`xas_split`; 7.3 splits only as far as it has to).
 #[inline]
 pub fn split(pages: &mut Pages, id: u32) {
     if !was_of_one(pages, id) && !was_of_one(pages, id + 1) {

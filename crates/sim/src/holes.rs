@@ -1,18 +1,15 @@
 //! Where the next missing page of a file is, as who reads ahead looks for it.
 //!
 //! Stands for `page_cache_prev_miss` and `page_cache_next_miss` (mm/filemap.c) with `xas_prev` and `xas_next` (lib/xarray.c); read in 6.12 and 7.3. Left
-//! out: folios of 64 pages and more, whose slots are in nodes above the lowest.
+//! out: folios of 64 pages and more, whose slots are in nodes above the lowest; an entry that is split only where a page comes back (`xas_try_split`).
 //!
 //! Of a folio the index finds the first page's slot, whichever page was asked for. Who begins at another counts from that page and looks from that slot on, and so tells
 //! a hole too late by as many pages as lie between, forwards and backwards.
 
-use crate::folio::{self, Folio};
+use crate::folio::{self, Folio, SLOTS};
 use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::bit;
-
-/// Slots of a node.
-const SLOTS: u32 = 64;
 
 /// Of a file's pages from one on, backwards, the first of at most so many that is missing; `None`: all are there, down to the first of the file.
 #[must_use]

@@ -152,7 +152,7 @@ impl Compact {
         self.regions.last().map_or(0, |region| region.end())
     }
 
-    /// It has files that are read, and such that are mapped.
+    /// It has files that are not mapped, and such that are.
     #[must_use]
     pub fn files(&self) -> [bool; 2] {
         let of = |mapped: bool| self.regions.iter().any(|one| one.memory == Memory::File && one.mapped == mapped);

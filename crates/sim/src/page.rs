@@ -43,7 +43,7 @@ pub mod bit {
     pub const LISTED: u32 = 1 << 12;
     /// Shared anonymous memory.
     pub const SHARED: u32 = 1 << 13;
-    /// Of a page of a file: it is of the same folio as the page before it (`folio`). The same bit.
+    /// Of a page of a file: it is of the same folio as the page before it, also once that is gone, until one of its pages comes back (`folio`). The same bit.
     pub const SAME_FOLIO: u32 = SHARED;
     /// A reader has it in its hands, or a batch of pages that were written.
     pub const HELD: u32 = 1 << 14;

@@ -111,7 +111,7 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
     };
     // Where the read before ended in the same page, or in the same folio, nothing changes for it.
     if state.last != id && read != Some(flags) {
-        let is_of_one = flags & bit::SAME_FOLIO != 0;
+        let is_of_one = folio::follows(&memory.pages, id);
         let is_large = kernel.reads_folios() && (is_of_one || folio::follows(&memory.pages, id + 1));
         let again = is_large && is_of_one && state.last.wrapping_add(1) == id;
         match read {

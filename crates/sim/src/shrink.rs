@@ -4,7 +4,7 @@
 //! out: dirty pages of files, pages mapped by several processes, huge pages.
 
 use crate::balance;
-use crate::folio::Folio;
+use crate::folio::{Folio, SLOTS};
 use crate::kernel::Group;
 use crate::memory::{FILE, Memory};
 use crate::page::{Pages, bit};
@@ -160,6 +160,10 @@ pub fn large(memory: &mut Memory, folio: Folio, references: impl Fn(&mut Memory,
         return end;
     }
     clear_all(&mut memory.pages, folio, bit::MAPPED | bit::RESIDENT | bit::READ_AHEAD);
+    if folio.pages >= SLOTS {
+        // It has no slots but its own.
+        clear_all(&mut memory.pages, folio, bit::SAME_FOLIO);
+    }
     refault::all_evicted(memory, folio);
     memory.charged -= u64::from(folio.pages);
     End::Freed

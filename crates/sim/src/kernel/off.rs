@@ -15,7 +15,8 @@ const HERE: f64 = 0.002;
 const GUESTS: f64 = 0.006;
 /// 1 % on 7.3 with generations.
 const REWRITTEN: f64 = 0.01;
-/// And so much files that 7.3 reads by read(2): zipf-read of two seeds with both lists was 1.7 to 3.3 % off (bench/runs/accuracy-found-7.json and -8).
+/// And so much files that 7.3 only reads by read(2), in the middle of four figures: zipf-read of two seeds with both lists was 1.7, 1.7, 2.2 and 3.3 % off
+/// (bench/runs/accuracy-found-7.json and -8).
 const READ: f64 = 0.02;
 /// On no other was it run.
 const NOT_RUN: f64 = 0.05;

@@ -2,7 +2,7 @@
 //!
 //! Stands for `walk_mm` with `walk_pte_range`, the Bloom filters, and `lru_gen_look_around` (mm/vmscan.c); read in 6.1, 6.12 and 7.3. Left out: false
 //! positives of the filters (two bits of 32,768 for each table), the accessed bits of tables, which are taken to be set if that of a page is, tables
-//! that several regions share: here each region begins a table of its own.
+//! that several regions share: here each region begins a table of its own; that each part of a folio that is mapped by itself is looked around.
 //!
 //! A walk reads tables in which the last walk, or reclaim, found at least one entry of eight in use. A program that was not
 //! switched to since the last walk is not walked at all, and the next filter is not made anew: it is that of two generations before, or lets all pass.
