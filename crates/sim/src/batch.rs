@@ -53,7 +53,7 @@ impl Batches {
         self.activated == self.size
     }
 
-    /// A page that becomes active is in the batch's hands until then: nobody can free it.
+    /// A page is in the batch of those that become active, which has a reference to it: reclaim cannot free it.
     #[must_use]
     pub fn holds(&self, id: u32) -> bool {
         self.activating[..self.activated].contains(&id)

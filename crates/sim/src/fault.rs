@@ -153,7 +153,7 @@ mod tests {
     use crate::memory::tests::group;
 
     #[test]
-    fn what_was_read_ahead_is_mapped_once_the_disk_has_read_it_and_waited_for_where_it_is_touched_before() {
+    fn what_was_read_ahead_is_mapped_once_the_disk_has_read_it() {
         for kernel in PRESETS {
             let mut memory = group(200, kernel, Chance::default());
             assert!(charge(&mut memory, 1, Effort::All));
@@ -171,7 +171,7 @@ mod tests {
             // In 6.1 both are tried again, and so count as major.
             let major = if kernel.retries_are_major { 2 } else { 0 };
             assert_eq!((memory.counts.major, memory.counts.minor), (major, 2 - major), "{}", kernel.release);
-            // Reclaim finds that they have come, also where nobody touches the file.
+            // Reclaim unlocks what the disk has read too, where the file is not touched again.
             assert!(!memory.coming.pages.is_empty());
             memory.clock = memory.coming.at;
             memory.settle();

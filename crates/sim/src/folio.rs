@@ -58,20 +58,21 @@ impl Folio {
     }
 }
 
+/// The bits of a page that is of the folio of the page before it.
+const FOLLOWS: u32 = bit::FILE | bit::SAME_FOLIO | bit::RESIDENT;
+
 /// A page is of the folio of the page before it.
 #[inline]
 #[must_use]
 pub fn follows(pages: &Pages, id: u32) -> bool {
-    const ALL: u32 = bit::FILE | bit::SAME_FOLIO | bit::RESIDENT;
-    pages.flags.get(id as usize).is_some_and(|flags| flags & ALL == ALL)
+    pages.flags.get(id as usize).is_some_and(|flags| flags & FOLLOWS == FOLLOWS)
 }
 
 /// A page is gone, and what is left of it stands at the first page of the folio that it was of.
 #[inline]
 #[must_use]
 pub fn was_of_one(pages: &Pages, id: u32) -> bool {
-    const ALL: u32 = bit::FILE | bit::SAME_FOLIO | bit::RESIDENT;
-    pages.flags.get(id as usize).is_some_and(|flags| flags & ALL == ALL - bit::RESIDENT)
+    pages.flags.get(id as usize).is_some_and(|flags| flags & FOLLOWS == FOLLOWS & !bit::RESIDENT)
 }
 
 /// A page comes back by itself: what is left of the folio that it was of stands at each page from now on (`xas_split`; 7.3 splits only as far as it has to).
@@ -193,6 +194,20 @@ mod tests {
         assert_eq!((memory.lists[FILE][1].len, memory.pages.is(204, bit::ACTIVE)), (4, true));
         shrink::active(&mut memory, FILE, 1);
         assert_eq!((memory.lists[FILE][1].len, check(&memory.pages)), (0, Ok(())));
+    }
+
+    #[test]
+    fn of_a_folio_that_goes_its_slots_are_left_unless_it_has_only_one() {
+        for (pages, left) in [(32, 31), (64, 0)] {
+            let mut memory = group(200, PRESETS[2], Chance::default());
+            memory.charged = u64::from(pages);
+            for id in 200..200 + pages {
+                memory.pages.set(id, bit::RESIDENT | if id > 200 { bit::SAME_FOLIO } else { 0 });
+            }
+            let folio = Folio::of(&memory.pages, 200);
+            assert_eq!((shrink::large(&mut memory, folio, |_, _| None), memory.charged), (shrink::End::Freed, 0));
+            assert_eq!((200..300).filter(|id| was_of_one(&memory.pages, *id)).count(), left);
+        }
     }
 
     #[test]

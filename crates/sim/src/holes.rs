@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(of_both(&singles, 69), [Some(61), Some(70)]);
         assert_eq!(of_both(&singles, 62), [Some(61), Some(70)]);
         assert_eq!(of_both(&singles, 50), [Some(50), Some(50)]);
-        // None of so many is missing; backwards the one before them is told.
+        // None of the 32 is missing: backwards it gives the page before them, forwards none.
         assert_eq!(of_both(&singles, 150), [Some(118), None]);
         assert_eq!(of_both(&[(290, 1), (299, 1)], 299), [Some(298), Some(300)]);
     }

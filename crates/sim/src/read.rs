@@ -20,7 +20,6 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
     memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
     memory.in_fault = false;
     let region = memory.pages.region(first);
-    let has_folios = memory.setting.kernel.reads_folios();
     let end = first + n;
     let mut at = first;
     while at < end {
@@ -38,7 +37,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
         }
         let mut next = at;
         while next <= last {
-            let folio = if has_folios { Folio::of(&memory.pages, next) } else { Folio::alone(next) };
+            let folio = Folio::of(&memory.pages, next);
             // Who reads a folio in small parts has read it once: only the first of a batch can be the one that the read before ended in.
             if next > at || !folio.ids().contains(&memory.reads[region].last) {
                 accessed(memory, folio);

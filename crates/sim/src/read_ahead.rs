@@ -219,9 +219,7 @@ fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
 /// A folio of a file that is charged, new in RAM.
 fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
     if !folio.is_large() {
-        if memory.setting.kernel.reads_folios() {
-            folio::split(&mut memory.pages, folio.first);
-        }
+        folio::split(&mut memory.pages, folio.first);
         return insert(memory, folio.first, bits);
     }
     folio.ids().for_each(|id| folio::split(&mut memory.pages, id));

@@ -27,7 +27,7 @@ pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> D
     if mglru == Mglru::Rewritten {
         aging::end_empty(memory, mglru, swappiness);
     }
-    let (kind, mut scanned, taken) = isolate(memory, mglru, swappiness, most);
+    let (kind, Taken { folios, pages, mut scanned, .. }) = isolate(memory, mglru, swappiness, most);
     if mglru == Mglru::Rewritten {
         if scanned > 0 {
             aging::end_empty(memory, mglru, swappiness);
@@ -44,36 +44,35 @@ pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> D
             scanned = 0;
         }
     }
-    let n = taken.iter().map(|folio| u64::from(folio.pages)).sum::<u64>();
-    let freed = free(memory, mglru, kind, taken);
-    memory.counts.scanned[kind] += n;
+    let freed = free(memory, mglru, kind, folios);
+    memory.counts.scanned[kind] += pages;
     memory.counts.stolen[kind] += freed;
     Done { scanned, freed }
 }
 
-/// Takes folios of one kind, or of the other if there are none; the kind, how many pages were looked at, and the folios.
-fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, u64, Vec<Folio>) {
+/// Takes folios of one kind, or of the other if there are none; the kind, and what looking at it gave.
+fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, Taken) {
     let generations = &memory.generations;
     let (mut kind, mut tier) = control::kind(mglru, &generations.control, generations.min, swappiness);
     let mut all = 0;
     for _ in aging::kinds(swappiness) {
         let last = tier.take().unwrap_or_else(|| memory.generations.control[kind].last_tier(mglru));
-        let Taken { folios, scanned, was_all, .. } = sort::scan(memory, mglru, kind, last, most);
-        all += scanned;
+        let taken = sort::scan(memory, mglru, kind, last, most);
+        all += taken.scanned;
         if mglru == Mglru::Rewritten {
-            if !folios.is_empty() {
-                return (kind, all, folios);
+            if !taken.folios.is_empty() {
+                return (kind, Taken { scanned: all, ..taken });
             }
             // There are pages of this kind: they only moved.
-            if scanned > 0 {
+            if taken.scanned > 0 {
                 continue;
             }
-        } else if !folios.is_empty() || was_all {
-            return (kind, scanned, folios);
+        } else if !taken.folios.is_empty() || taken.was_all {
+            return (kind, taken);
         }
         kind = 1 - kind;
     }
-    (kind, if mglru == Mglru::Rewritten { all } else { 0 }, Vec::new())
+    (kind, Taken { scanned: if mglru == Mglru::Rewritten { all } else { 0 }, ..Taken::default() })
 }
 
 /// What becomes of the folios; how many pages are free.
@@ -160,7 +159,5 @@ pub fn references(memory: &mut Memory, mglru: Mglru, folio: Folio) -> Option<End
         memory.pages.set(id, bit::REFERENCED);
         return Some(End::Kept);
     }
-    let (_, goes) = refs::seen(mglru, memory.pages.flags[id as usize]);
-    folio.ids().for_each(|id| memory.pages.flags[id as usize] = refs::seen(mglru, memory.pages.flags[id as usize]).0);
-    Some(if goes { End::Activated } else { End::Kept })
+    Some(if walk::see(memory, mglru, folio) { End::Activated } else { End::Kept })
 }

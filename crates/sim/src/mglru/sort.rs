@@ -36,10 +36,9 @@ pub fn scan(memory: &mut Memory, mglru: Mglru, kind: usize, last_tier: usize, mo
     }
     let at = place(memory.generations.min[kind]);
     let mut left = most;
-    let has_folios = memory.setting.kernel.reads_folios();
     while left > 0 && taken.pages < AT_ONCE {
         let Some(id) = memory.lists[kind][at].last() else { break };
-        let folio = if has_folios { Folio::of(&memory.pages, id) } else { Folio::alone(id) };
+        let folio = Folio::of(&memory.pages, id);
         left -= 1;
         taken.scanned += u64::from(folio.pages);
         memory.clock += memory.steps.scan;

@@ -73,10 +73,7 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
         }
         let folio = Folio::of(&memory.pages, id);
         behind = folio.ids().end;
-        let mapped =
-            |memory: &Memory| folio.ids().filter(|id| pages.contains(id) && memory.pages.is(*id, bit::MAPPED)).count();
-        young +=
-            if mglru == Mglru::Rewritten && folio.is_large() { u32::try_from(mapped(memory)).unwrap_or(1) } else { 1 };
+        young += if mglru == Mglru::Rewritten { mapped(memory, folio, &pages) } else { 1 };
         if moves {
             aging::promote(memory, mglru, folio);
         } else {
@@ -84,6 +81,12 @@ fn read(memory: &mut Memory, mglru: Mglru, pages: std::ops::Range<u32>, moves: b
         }
     }
     young
+}
+
+/// Pages of a folio that are mapped, of those in a range.
+fn mapped(memory: &Memory, folio: Folio, range: &std::ops::Range<u32>) -> u32 {
+    let ids = folio.ids().filter(|id| range.contains(id) && memory.pages.is(*id, bit::MAPPED));
+    ids.fold(0, |n, _| n + 1)
 }
 
 /// The same in the first form, in a pass that has not aged: few go by the batch of pages that become active and keep their reads, many at once.
@@ -124,11 +127,19 @@ fn send(memory: &mut Memory, mglru: Mglru, folio: Folio) {
         }
         return;
     }
-    let (_, goes) = refs::seen(mglru, flags);
-    folio.ids().for_each(|id| memory.pages.flags[id as usize] = refs::seen(mglru, memory.pages.flags[id as usize]).0);
-    if goes && is_listed && !is_youngest {
+    if see(memory, mglru, folio) && is_listed && !is_youngest {
         memory.activate_all(folio);
     }
+}
+
+/// Reclaim learns that a folio is in use; whether it goes to the youngest generation. Its pages have the same bits of reads.
+pub fn see(memory: &mut Memory, mglru: Mglru, folio: Folio) -> bool {
+    let mut goes = false;
+    for id in folio.ids() {
+        let flags = &mut memory.pages.flags[id as usize];
+        (*flags, goes) = refs::seen(mglru, *flags);
+    }
+    goes
 }
 
 /// Reclaim found a page in use: its neighbours are looked at as well (`lru_gen_look_around`).
