@@ -101,7 +101,7 @@ pub struct Costs {
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times below a century, never negative")]
 pub fn whole(ns: f64) -> u64 {
-    ns.max(0.0).round() as u64
+    (ns.max(0.0) + 0.5) as u64
 }
 
 /// Pages of a read of which each takes its time; those behind them take half of it: rounds with windows of 8 MiB took 3 µs a page, those with windows of 32 pages

@@ -91,14 +91,13 @@ pub struct Memory {
 impl Memory {
     /// Nothing touched yet.
     #[must_use]
-    pub fn new(setting: Setting, regions: &[Extent], mut pages: Pages, chance: Chance) -> Memory {
-        pages.on = vec![0; setting.kernel.mglru().map_or(0, |_| pages.flags.len())];
+    pub fn new(setting: Setting, regions: &[Extent], pages: Pages, chance: Chance) -> Memory {
         Memory {
             charged: setting.base,
             pages,
             regions: regions.to_vec(),
             reads: vec![Stream::default(); regions.len()],
-            lists: Default::default(),
+            lists: [(); 2].map(|()| [0, 1, 2, 3].map(List::numbered)),
             generations: Generations::new(tables_of(regions)),
             batches: Batches::begun(chance.others, setting.kernel.batch),
             stock: 0,
@@ -289,6 +288,7 @@ impl Memory {
     }
 
     /// All that is kept back is on its way to the disk.
+    #[inline]
     pub fn hand_over(&mut self) {
         let (clock, cost) = (self.clock, self.setting.costs.swap_written);
         self.plug.take(|pages| self.area.write(pages, clock, cost));

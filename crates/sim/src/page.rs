@@ -3,8 +3,8 @@
 //! Stands for `struct page`'s flags and the list heads of `struct lruvec` (include/linux/mmzone.h); read in 6.18. Each page of a `folio` has its own place, whose bits of lists and reads are those of the others; what page tables say is each page's own.
 //!
 //! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. The kernel
-//! links pages; here the oldest are known before any of them is looked at, so a processor fetches many at once. In all a page costs 14 bytes (15 with
-//! generations), and 4 to 16 in the row of its list: while it is in RAM its place there is kept, when it is gone the same number is its shadow.
+//! links pages; here the oldest are known before any of them is looked at, so a processor fetches many at once. In all a page costs 14 bytes,
+//! and 4 to 16 in the row of its list: while it is in RAM its place there is kept, when it is gone the same number is its shadow.
 
 use std::collections::VecDeque;
 
@@ -66,14 +66,12 @@ pub mod bit {
 pub struct Pages {
     /// See [`bit`].
     pub flags: Vec<u32>,
-    /// Of a page on a list its place there; of one that is gone its shadow.
+    /// Of a page on a list its place there, with the list's number; of one that is gone its shadow.
     places: Vec<u32>,
     /// Their places in swap.
     pub slots: Vec<u32>,
     /// What a page of them compresses to.
     pub lengths: Vec<u16>,
-    /// Of MGLRU, and empty without: the generation whose list it is on. That in its bits may be a younger one, since pages that are used are moved late.
-    pub on: Vec<u8>,
 }
 
 impl Pages {
@@ -110,10 +108,11 @@ impl Pages {
         usize::from(self.is(id, bit::FILE))
     }
 
-    /// The number of its list: with MGLRU that of its generation, without 0, which is the inactive one.
+    /// The number of the list that it is on among those of its kind: 0 and 1 are the inactive and the active one, with MGLRU it is a generation's. That in its bits may be a
+    /// younger one, since pages that are used are moved late.
     #[must_use]
     pub fn list_of(&self, id: u32) -> usize {
-        self.on.get(id as usize).copied().unwrap_or_default().into()
+        (self.places[id as usize] >> NUMBER) as usize
     }
 
     /// The number of its region.
@@ -143,9 +142,6 @@ impl Pages {
     fn fetch_listed(&self, id: u32) {
         self.fetch(id);
         prefetch_index(&self.places, id as usize);
-        if !self.on.is_empty() {
-            prefetch_index(&self.on, id as usize);
-        }
     }
 
     /// Has what is left of a page fetched, if it is gone, for a touch that comes next.
@@ -167,22 +163,34 @@ const GAPS: u64 = 64;
 /// So many pages before their turn those of the tail are fetched: as many as one pass of reclaim takes, so that they come while others are worked on.
 const SOON: usize = 32;
 
+/// Where the number of a list begins in a place: a row has fewer pages than 1 << 30.
+const NUMBER: u32 = 30;
+const PLACE: u32 = (1 << NUMBER) - 1;
+
 /// One list: the newest at the head. A page that leaves the middle leaves a gap; at both ends there is a page.
 #[derive(Debug, Clone, Default)]
 pub struct List {
     row: VecDeque<u32>,
     /// The place of the first in the row.
     first: u32,
+    /// Its number, where places have it.
+    number: u32,
     /// Pages on it.
     pub len: u64,
 }
 
 impl List {
+    /// The list of that number, up to 3.
+    #[must_use]
+    pub fn numbered(number: u32) -> List {
+        List { number: number << NUMBER, ..List::default() }
+    }
+
     /// To the head.
     pub fn push(&mut self, pages: &mut Pages, id: u32) {
         pages.set(id, bit::LISTED);
         self.first = self.first.wrapping_sub(1);
-        pages.places[id as usize] = self.first;
+        pages.places[id as usize] = self.place(0);
         self.row.push_front(id);
         self.len += 1;
     }
@@ -197,7 +205,7 @@ impl List {
 
     /// Has the place of a page fetched that is taken out soon.
     pub fn fetch(&self, pages: &Pages, id: u32) {
-        let at = pages.places[id as usize].wrapping_sub(self.first) as usize;
+        let at = self.at(pages, id);
         let (front, back) = self.row.as_slices();
         match at.checked_sub(front.len()) {
             Some(at) => prefetch_index(back, at),
@@ -208,7 +216,7 @@ impl List {
     /// Out of the middle.
     pub fn remove(&mut self, pages: &mut Pages, id: u32) {
         pages.clear(id, bit::LISTED);
-        let at = pages.places[id as usize].wrapping_sub(self.first) as usize;
+        let at = self.at(pages, id);
         let was = self.row.len();
         self.row[at] = NONE;
         self.len -= 1;
@@ -234,13 +242,19 @@ impl List {
         Some(id)
     }
 
+    /// How far behind the first it stands.
+    fn at(&self, pages: &Pages, id: u32) -> usize {
+        (pages.places[id as usize].wrapping_sub(self.first) & PLACE) as usize
+    }
+
     /// The place of what stands so far behind the first.
     fn place(&self, at: usize) -> u32 {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a row is at most twice as long as there are pages, and places may wrap"
         )]
-        self.first.wrapping_add(at as u32)
+        let place = self.first.wrapping_add(at as u32);
+        place & PLACE | self.number
     }
 
     /// No gaps at the ends. The row `was` so long: for each place that its tail has lost, a page is fetched whose turn is soon.
@@ -279,7 +293,7 @@ mod tests {
     fn a_list_is_what_a_plain_queue_is() {
         let mut pages = Pages::default();
         (0..64).for_each(|_| pages.add(0, 0));
-        let (mut list, mut plain) = (List::default(), VecDeque::new());
+        let (mut list, mut plain) = (List::numbered(3), VecDeque::new());
         let mut random = SplitMix64::new(7);
         for _ in 0..20_000 {
             let id = u32::try_from(random.below(64)).unwrap();
@@ -300,6 +314,7 @@ mod tests {
                 _ => {}
             }
             assert_eq!(list.len, plain.len() as u64);
+            assert!(plain.iter().all(|id| pages.list_of(*id) == 3));
         }
     }
 }

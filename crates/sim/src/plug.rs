@@ -87,7 +87,14 @@ impl Plug {
     }
 
     /// Gives away the pages that are written, so many requests together as the disk takes at once; none is kept back any more.
-    pub fn take(&mut self, mut together: impl FnMut(&[u32])) {
+    #[inline]
+    pub fn take(&mut self, together: impl FnMut(&[u32])) {
+        if self.requests > 0 {
+            self.take_all(together);
+        }
+    }
+
+    fn take_all(&mut self, mut together: impl FnMut(&[u32])) {
         (self.requests, self.first, self.last) = (0, 0, 0);
         let (mut begin, mut end) = (0, 0);
         for length in self.lengths.drain(..).map(|length| length as usize) {

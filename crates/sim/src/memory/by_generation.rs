@@ -65,7 +65,6 @@ fn put(memory: &mut Memory, id: u32, at: usize, last: bool) {
     } else {
         list.push(&mut memory.pages, id);
     }
-    memory.pages.on[id as usize] = u8::try_from(at).unwrap_or(0);
 }
 
 #[inline]

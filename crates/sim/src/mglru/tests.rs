@@ -220,7 +220,6 @@ fn mapped(mglru: Mglru) -> Memory {
     memory.regions = vec![Extent { first: 0, pages: 2 * TABLE, memory: Kind::File, mapped: true }];
     memory.pages = Pages::default();
     (0..2 * TABLE).for_each(|_| memory.pages.add(bit::FILE | bit::RESIDENT | bit::MAPPED, 4096));
-    memory.pages.on = vec![0; 2 * TABLE as usize];
     memory.generations.walk = Tables::new(2);
     (0..2 * TABLE).for_each(|id| list(&mut memory, id, mglru, true));
     memory
