@@ -11,90 +11,19 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod ended;
+mod figure;
+
 use ramline_units::growth;
 
 use crate::prelude::*;
 use crate::tiers::CodecTimes;
 
+pub use ended::{RunOutcome, Verdict};
+pub use figure::{Better, Figure};
+
 /// The newest format this version writes and the newest it reads.
 pub const FORMAT: u32 = 1;
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// All rounds done.
-    Completed,
-    /// The clock or the watchdog ended it while it was still going; the reason.
-    Thrashing(String),
-    /// The kernel killed it; who and why.
-    Killed(String),
-    /// It could not be run; the error.
-    Failed(String),
-    /// No verdict was recorded: the run was cut short.
-    #[default]
-    Unfinished,
-}
-
-/// How a run ended, without the reason, or the worst end of several. In order, from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// All rounds were done.
-    Completed,
-    /// No verdict was recorded: the run was cut short.
-    #[default]
-    Unfinished,
-    /// The clock or the watchdog ended it while it was still going.
-    Thrashing,
-    /// The kernel killed it.
-    Killed,
-    /// It could not be run.
-    Failed,
-}
-
-impl RunOutcome {
-    /// The word in tables.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            RunOutcome::Completed => "completed",
-            RunOutcome::Unfinished => "unfinished",
-            RunOutcome::Thrashing => "thrashing",
-            RunOutcome::Killed => "killed",
-            RunOutcome::Failed => "failed",
-        }
-    }
-}
-
-impl Verdict {
-    /// Which kind it is.
-    #[must_use]
-    pub const fn outcome(&self) -> RunOutcome {
-        match self {
-            Verdict::Completed => RunOutcome::Completed,
-            Verdict::Thrashing(_) => RunOutcome::Thrashing,
-            Verdict::Killed(_) => RunOutcome::Killed,
-            Verdict::Failed(_) => RunOutcome::Failed,
-            Verdict::Unfinished => RunOutcome::Unfinished,
-        }
-    }
-
-    /// The word in tables.
-    #[must_use]
-    pub const fn word(&self) -> &'static str {
-        self.outcome().word()
-    }
-
-    /// Why it did not complete, where that is known.
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Verdict::Thrashing(why) | Verdict::Killed(why) | Verdict::Failed(why) => Some(why),
-            Verdict::Completed | Verdict::Unfinished => None,
-        }
-    }
-}
 
 /// What swap an arm has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -144,41 +73,6 @@ impl Arm {
     pub fn named(name: &str, settings: &[(&str, &str)]) -> Arm {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Arm { name: name.to_owned(), settings, ..Arm::default() }
-    }
-}
-
-/// Which direction of a figure is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Times, faults.
-    Lower,
-    /// Rates.
-    Higher,
-    /// Neither is better.
-    #[default]
-    Neither,
-}
-
-/// One number a run brought, in the order in which tables show it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Figure {
-    /// Its name, unit last where it needs one: `wall`, `major faults`.
-    pub name: String,
-    /// The value.
-    pub value: f64,
-    /// Its unit: `s`, `bytes`, `pages`, `1/s`.
-    pub unit: String,
-    /// Which direction is good.
-    pub better: Better,
-}
-
-impl Figure {
-    /// A figure.
-    #[must_use]
-    pub fn new(name: &str, value: f64, unit: &str, better: Better) -> Figure {
-        Figure { name: name.to_owned(), value, unit: unit.to_owned(), better }
     }
 }
 

@@ -10,12 +10,16 @@
 //!
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
+mod room;
+
 use crate::group::{self, GroupRoom};
 use crate::groups::is_sandbox;
 use crate::ledger::{Ledger, Term};
 use crate::prelude::*;
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
+
+pub use room::Room;
 
 /// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
@@ -155,38 +159,11 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
     let room = Room {
-        available: available(snapshot, &ledger, marks.as_ref()),
+        available: room::available(snapshot, &ledger, marks.as_ref()),
         swap: snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
     };
     let named = window.as_ref().and_then(group::at_its_limit);
     Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named))
-}
-
-/// What is left on the machine.
-#[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// Without swapping.
-    pub available: Bytes,
-    /// Free in swap areas; `None` where it was not seen.
-    pub swap: Option<Bytes>,
-}
-
-impl Room {
-    /// Less than this share of RAM, and little in bytes.
-    fn is_below(self, share: f64, ram: Bytes) -> bool {
-        let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
-        left < LITTLE && left.share_of(ram).is_some_and(|left| left < share)
-    }
-}
-
-/// MemAvailable; where the kernel does not tell it (before 3.14), free memory and clean cache above the reserve.
-fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -> Bytes {
-    let told = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available);
-    told.unwrap_or_else(|| {
-        let reserve: Bytes = marks.map(|m| m.nodes.iter().map(|n| n.low).sum()).unwrap_or_default();
-        let clean = ledger.line(Term::FileClean).map_or(Bytes::ZERO, |line| line.bytes);
-        (ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) + clean).saturating_sub(reserve)
-    })
 }
 
 /// The verdict from its parts; `room` is the machine's, `named` the group that meets its limit, where it is known.
