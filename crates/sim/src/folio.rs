@@ -75,9 +75,11 @@ pub fn was_of_one(pages: &Pages, id: u32) -> bool {
     pages.flags.get(id as usize).is_some_and(|flags| flags & FOLLOWS == FOLLOWS & !bit::RESIDENT)
 }
 
-/// A page comes back by itself: what is left of the folio that it was of stands at each page from now on (`xas_split`; 7.3 splits only as far as it has to).
+/// A folio comes back: what is left of a larger one that its first page was of is in parts of as many pages from now on (`xas_try_split`; what had 64 pages and more has no slots
+/// here, though the kernel halves it).
 #[inline]
-pub fn split(pages: &mut Pages, id: u32) {
+pub fn split(pages: &mut Pages, folio: Folio) {
+    let id = folio.first;
     if !was_of_one(pages, id) && !was_of_one(pages, id + 1) {
         return;
     }
@@ -87,10 +89,11 @@ pub fn split(pages: &mut Pages, id: u32) {
     }
     let mut next = first + 1;
     while was_of_one(pages, next) {
-        pages.clear(next, bit::SAME_FOLIO);
+        if (next - first).is_multiple_of(folio.pages) {
+            pages.clear(next, bit::SAME_FOLIO);
+        }
         next += 1;
     }
-    pages.clear(id, bit::SAME_FOLIO);
 }
 
 /// All pages of a folio are in one place.
@@ -207,6 +210,18 @@ mod tests {
             let folio = Folio::of(&memory.pages, 200);
             assert_eq!((shrink::large(&mut memory, folio, |_, _| None), memory.charged), (shrink::End::Freed, 0));
             assert_eq!((200..300).filter(|id| was_of_one(&memory.pages, *id)).count(), left);
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_folio_is_in_parts_as_large_as_what_comes_back() {
+        for (pages, left) in
+            [(1, vec![]), (2, vec![201, 203, 205, 207]), (8, (201..208).collect()), (16, (201..208).collect())]
+        {
+            let mut memory = group(200, PRESETS[2], Chance::default());
+            (201..208).for_each(|id| memory.pages.set(id, bit::SAME_FOLIO));
+            split(&mut memory.pages, Folio { first: if pages == 2 { 204 } else { 200 }, pages });
+            assert_eq!((200..232).filter(|id| was_of_one(&memory.pages, *id)).collect::<Vec<_>>(), left, "{pages}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where the next missing page of a file is, as who reads ahead looks for it.
 //!
 //! Stands for `page_cache_prev_miss` and `page_cache_next_miss` (mm/filemap.c) with `xas_prev` and `xas_next` (lib/xarray.c); read in 6.12 and 7.3. Left
-//! out: folios of 64 pages and more, whose slots are in nodes above the lowest; an entry that is split only where a page comes back (`xas_try_split`).
+//! out: folios of 64 pages and more, whose slots are in nodes above the lowest.
 //!
 //! Of a folio the index finds the first page's slot, whichever page was asked for. Who begins at another counts from that page and looks from that slot on, and so tells
 //! a hole too late by as many pages as lie between, forwards and backwards.
@@ -119,7 +119,7 @@ mod tests {
         (308..312).for_each(|id| _ = memory.pages.clear(id, bit::RESIDENT));
         let look = |memory: &Memory, page: u32| before(memory, memory.regions[1], 300 + page, 32).map(|id| id - 300);
         assert_eq!([12, 11, 9].map(|page| look(&memory, page)), [Some(8), Some(11), Some(9)]);
-        folio::split(&mut memory.pages, 309);
+        folio::split(&mut memory.pages, Folio::alone(309));
         assert_eq!(look(&memory, 12), Some(11));
     }
 

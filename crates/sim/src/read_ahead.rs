@@ -197,7 +197,7 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
     if !charge(memory, 1, Effort::All) {
         return false;
     }
-    folio::split(&mut memory.pages, id);
+    folio::split(&mut memory.pages, Folio::alone(id));
     insert(memory, id, 0);
     let asked = fetch(memory, 1, 1);
     memory.wait_until(asked);
@@ -218,11 +218,10 @@ fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
 
 /// A folio of a file that is charged, new in RAM.
 fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
+    folio::split(&mut memory.pages, folio);
     if !folio.is_large() {
-        folio::split(&mut memory.pages, folio.first);
         return insert(memory, folio.first, bits);
     }
-    folio.ids().for_each(|id| folio::split(&mut memory.pages, id));
     let mut left = NONE;
     for id in folio.ids() {
         let shadow = memory.pages.shadow(id);
