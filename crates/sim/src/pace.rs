@@ -46,7 +46,7 @@ pub fn found(
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
     (by, took, most): (PaceBy, &[f64], u32),
-) -> Option<Pace> {
+) -> Option<f64> {
     let middle = Range::of(took.to_vec())?.median;
     let pages = run::pages(load, length);
     // Of a fill the rounds are no part.
@@ -68,7 +68,7 @@ pub fn found(
     let [low, high] = BOUNDS;
     if takes(low.exp2(), COARSE.0) >= middle {
         let is_fast = by == PaceBy::EmulatedRound && middle > 0.0;
-        return is_fast.then(|| Pace { times: low.exp2(), spread: spread(took) });
+        return is_fast.then(|| low.exp2());
     }
     (middle < takes(high.exp2(), COARSE.0)).then_some(())?;
     let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
@@ -79,8 +79,7 @@ pub fn found(
         f64::midpoint(low, high)
     };
     let about = search(BOUNDS, COARSE);
-    let times = search([about - OFF, about + OFF], FINE).exp2();
-    Some(Pace { times, spread: spread(took) })
+    Some(search([about - OFF, about + OFF], FINE).exp2())
 }
 
 /// What becomes of each, in their order: a search has one setting, so that its runs are what can be done side by side.
@@ -164,11 +163,15 @@ mod tests {
             };
             let took = Range::of(chance::draws(RUNS, 7).map(one).collect()).unwrap().median;
             let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (by, took, RUNS));
-            let pace = found(&[0.9 * took, took, 1.1 * took]).unwrap();
-            assert!((5.0..7.0).contains(&pace.times) && (pace.spread - 1.25).abs() < 1e-9, "{by:?}: {pace:?}");
-            let fastest = found(&[1e-9]).map(|pace| pace.times);
-            assert_eq!(fastest, (by == PaceBy::EmulatedRound).then(|| BOUNDS[0].exp2()), "{by:?}");
+            let times = found(&[0.9 * took, took, 1.1 * took]).unwrap();
+            assert!((5.0..7.0).contains(&times), "{by:?}: {times}");
+            assert_eq!(found(&[1e-9]), (by == PaceBy::EmulatedRound).then(|| BOUNDS[0].exp2()), "{by:?}");
             assert_eq!([found(&[1e9]), found(&[])], [None, None], "{by:?}");
         }
+    }
+
+    #[test]
+    fn few_times_are_taken_to_differ_and_one_says_nothing() {
+        assert_eq!([spread(&[1.0; 4]), spread(&[1.0; 5]), spread(&[1.0])], [ALIKE, 1.0, cost::MEASURED_SPREAD]);
     }
 }

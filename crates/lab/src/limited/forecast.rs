@@ -102,16 +102,15 @@ pub fn against(
     let own = known::own(records).unwrap_or(question.program.own);
     let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
     let touches = decoded(question)?;
-    let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>| {
+    let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>, spread: f64| {
         let Some(((arm, workload), took)) = of else { return Ok(None) };
         let Some((setting, lengths)) = prepared(&(arm.clone(), workload.clone(), kernel), question.swap, basis)? else {
             return Ok(None);
         };
         let length = |region: u32, page: u64| lengths.of(region, page);
         let (timeout, seed) = (workload.timeout.0, workload.seed);
-        let pace = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
-        let is_own = by != PaceBy::EmulatedRound;
-        Ok::<_, LabError>(pace.map(|pace| if is_own { pace } else { Pace { spread: 1.0, ..pace } }))
+        let times = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
+        Ok::<_, LabError>(times.map(|times| Pace { times, spread }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
     let first_look = known::first_look(records, ns(SAMPLE_EVERY)).unwrap_or(FIRST_LOOK);
@@ -122,16 +121,22 @@ pub fn against(
     let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
     progress.step("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
-    let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work)?, by_work: true, ..basis };
+    let arms = &question.arms;
+    let [works, waits] = [known::worked, known::waited].map(|took| known::spread(arms, |arm| took(arm, records)));
+    // How long an emulated machine took says how busy the one below it was.
+    let waits = if by_round == PaceBy::EmulatedRound { 1.0 } else { waits };
+    let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, works)?, by_work: true, ..basis };
     if basis.processor.is_none() {
         let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
-        let waits = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-        let disk = if waits { found(by_round, basis, round)? } else { None };
-        basis = Basis { processor: found(PaceBy::Fill, Basis { disk, ..basis }, filled)?, by_work: false, ..basis };
+        let writes = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
+        let disk = if writes { found(by_round, basis, round, waits)? } else { None };
+        let spread = filled.map_or(1.0, |(_, took)| pace::spread(took));
+        let processor = found(PaceBy::Fill, Basis { disk, ..basis }, filled, spread)?;
+        basis = Basis { processor, by_work: false, ..basis };
     }
-    let basis = Basis { disk: found(by_round, basis, round)?, ..basis };
+    let basis = Basis { disk: found(by_round, basis, round, waits)?, ..basis };
     let name = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
     beside(&mut out, records);

@@ -5,6 +5,7 @@
 //! processor was; by how long that round took, how fast the disks were; what compression took there before each run; whether anything was read from swap on that machine before.
 
 use ramline_evidence::{CodecTimes, Workload};
+use ramline_sim::cost::MEASURED_SPREAD;
 use ramline_sim::forecast::{Figures, Range, Seen};
 use ramline_sim::load::PAGE;
 use ramline_sim::pace;
@@ -98,16 +99,25 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
 
 /// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.
 pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
-    let reads = |arm: &Arm| matches!(arm.swap, SwapKind::None | SwapKind::File);
-    let mut known: Vec<_> = arms.iter().filter(|(arm, _)| reads(arm)).collect();
-    known.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
-    known.into_iter().find_map(|both| {
-        let runs: Vec<Seen> = of(&both.0, records).filter_map(measured).collect();
-        let figures = Figures::of(&runs)?;
-        (figures.major?.median + figures.refault_file?.median >= READS).then_some(())?;
-        let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
-        Some((both, done.map(|run| run.seconds / run.rounds).collect()))
-    })
+    let mut all: Vec<_> = arms.iter().collect();
+    all.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
+    all.into_iter().find_map(|both| Some((both, waited(&both.0, records)?)))
+}
+
+/// Seconds of a round of a setting that reads from disks.
+pub fn waited(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
+    matches!(arm.swap, SwapKind::None | SwapKind::File).then_some(())?;
+    let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
+    let figures = Figures::of(&runs)?;
+    (figures.major?.median + figures.refault_file?.median >= READS).then_some(())?;
+    let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
+    Some(done.map(|run| run.seconds / run.rounds).collect())
+}
+
+/// So many times less or more a machine's pace was from run to run, by what rounds took: as in the setting in the middle, since those of one setting differ by what happens in it as well.
+pub fn spread(arms: &[(Arm, Workload)], took: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
+    let each = arms.iter().filter_map(|(arm, _)| took(arm)).map(|took| pace::spread(&took));
+    Range::of(each.collect()).map_or(MEASURED_SPREAD, |range| range.median)
 }
 
 /// Processor seconds of a round of a setting; `None` of records that do not say it.
@@ -208,5 +218,20 @@ mod tests {
         assert_eq!(name(rounds(&arms, &records)), None);
         records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);
         assert_eq!(name(rounds(&arms, &records)), Some(("late".to_owned(), vec![2.0])));
+    }
+
+    #[test]
+    fn a_pace_differs_as_rounds_do_in_the_setting_in_the_middle() {
+        let arms =
+            ["a", "b", "c", "d"].map(|name| (Arm { name: name.to_owned(), ..Arm::default() }, Workload::default()));
+        let times = |step: i32| (0..6).map(|run| f64::from(100 + step * (run % 2))).collect::<Vec<f64>>();
+        let took = |arm: &Arm| match arm.name.as_str() {
+            "a" => Some(times(90)),
+            "b" => Some(times(1)),
+            "c" => None,
+            _ => Some(times(5)),
+        };
+        assert_eq!(spread(&arms, took), pace::spread(&times(5)));
+        assert_eq!(spread(&arms, |_| None), MEASURED_SPREAD);
     }
 }
