@@ -65,7 +65,7 @@ def write(path, data):
         file.write(data)
 
 
-class Place:
+class WorkFolder:
     """A worker's own folder."""
 
     def __init__(self, base):

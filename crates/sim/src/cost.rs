@@ -101,6 +101,7 @@ pub struct Costs {
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times below a century, never negative")]
 pub fn whole(ns: f64) -> u64 {
+    // `round` is a call, and this stands in the way of each read.
     (ns.max(0.0) + 0.5) as u64
 }
 

@@ -75,8 +75,8 @@ pub fn was_of_one(pages: &Pages, id: u32) -> bool {
     pages.flags.get(id as usize).is_some_and(|flags| flags & FOLLOWS == FOLLOWS & !bit::RESIDENT)
 }
 
-/// A folio comes back: what is left of a larger one that its first page was of is in parts of as many pages from now on (`xas_try_split`; what had 64 pages and more has no slots
-/// here, though the kernel halves it).
+/// A folio comes back: what is left of a larger one that its first page was of is in parts of as many pages from now on (`xas_split` in 6.12, `xas_try_split` in 7.3; what had 64 pages
+/// and more has no slots here, though the kernel halves it). Both begin at a multiple of their size, so the folio is one of the parts.
 #[inline]
 pub fn split(pages: &mut Pages, folio: Folio) {
     let id = folio.first;
@@ -94,6 +94,7 @@ pub fn split(pages: &mut Pages, folio: Folio) {
         }
         next += 1;
     }
+    debug_assert!(!was_of_one(pages, id), "{folio:?} is no part of what it was of");
 }
 
 /// All pages of a folio are in one place.
@@ -213,16 +214,33 @@ mod tests {
         }
     }
 
+    /// Folios that are gone, by their first pages and how many they had; what is left after another has come back.
+    fn left(gone: &[(u32, u32)], back: Folio) -> (Memory, Vec<u32>) {
+        let mut memory = group(200, PRESETS[2], Chance::default());
+        for (first, pages) in gone {
+            (first + 1..first + pages).for_each(|id| memory.pages.set(id, bit::SAME_FOLIO));
+        }
+        split(&mut memory.pages, back);
+        let left = (200..240).filter(|id| was_of_one(&memory.pages, *id)).collect();
+        (memory, left)
+    }
+
     #[test]
     fn what_is_left_of_a_folio_is_in_parts_as_large_as_what_comes_back() {
-        for (pages, left) in
-            [(1, vec![]), (2, vec![201, 203, 205, 207]), (8, (201..208).collect()), (16, (201..208).collect())]
-        {
-            let mut memory = group(200, PRESETS[2], Chance::default());
-            (201..208).for_each(|id| memory.pages.set(id, bit::SAME_FOLIO));
-            split(&mut memory.pages, Folio { first: if pages == 2 { 204 } else { 200 }, pages });
-            assert_eq!((200..232).filter(|id| was_of_one(&memory.pages, *id)).collect::<Vec<_>>(), left, "{pages}");
-        }
+        let of_eight = |first: u32, pages: u32| left(&[(200, 8), (208, 4)], Folio { first, pages }).1;
+        let next = [209, 210, 211];
+        assert_eq!([of_eight(200, 1), of_eight(203, 1)], [next, next]);
+        assert_eq!(of_eight(204, 2), [[201, 203, 205, 207].as_slice(), &next].concat());
+        assert_eq!(of_eight(200, 8), [(201..208).collect::<Vec<_>>().as_slice(), &next].concat());
+        assert_eq!(of_eight(208, 1), (201..208).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_folio_that_comes_back_over_several_smaller_ones_is_one() {
+        let (mut memory, _) = left(&[(208, 4), (212, 4), (216, 8)], Folio { first: 208, pages: 8 });
+        read_ahead::insert_folio(&mut memory, Folio { first: 208, pages: 8 }, 0);
+        assert_eq!([208, 215].map(|id| Folio::of(&memory.pages, id).ids()), [208..216, 208..216]);
+        assert!(!was_of_one(&memory.pages, 216) && was_of_one(&memory.pages, 217));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub mod bit {
     pub const LISTED: u32 = 1 << 12;
     /// Shared anonymous memory.
     pub const SHARED: u32 = 1 << 13;
-    /// Of a page of a file: it is of the same folio as the page before it, also once that is gone, until one of its pages comes back (`folio`). The same bit.
+    /// Of a page of a file: it is of the same folio as the page before it, also once that is gone, until what is left is parted (`folio::split`). The same bit.
     pub const SAME_FOLIO: u32 = SHARED;
     /// A reader has it in its hands, or a batch of pages that were written.
     pub const HELD: u32 = 1 << 14;
@@ -109,7 +109,7 @@ impl Pages {
     }
 
     /// The number of the list that it is on among those of its kind: 0 and 1 are the inactive and the active one, with MGLRU it is a generation's. That in its bits may be a
-    /// younger one, since pages that are used are moved late.
+    /// younger one, since pages that are used are moved late. Of a page that is on none any number up to 3.
     #[must_use]
     pub fn list_of(&self, id: u32) -> usize {
         (self.places[id as usize] >> NUMBER) as usize
@@ -163,7 +163,7 @@ const GAPS: u64 = 64;
 /// So many pages before their turn those of the tail are fetched: as many as one pass of reclaim takes, so that they come while others are worked on.
 const SOON: usize = 32;
 
-/// Where the number of a list begins in a place: a row has fewer pages than 1 << 30.
+/// Where the number of a list begins in a place. A row, gaps among it, has fewer than 1 << 30 entries where a load has less than 2 TiB (`word::PAGE`).
 const NUMBER: u32 = 30;
 const PLACE: u32 = (1 << NUMBER) - 1;
 
@@ -183,6 +183,7 @@ impl List {
     /// The list of that number, up to 3.
     #[must_use]
     pub fn numbered(number: u32) -> List {
+        debug_assert!(number < 4, "two bits of a place");
         List { number: number << NUMBER, ..List::default() }
     }
 

@@ -87,6 +87,7 @@ impl Plug {
     }
 
     /// Gives away the pages that are written, so many requests together as the disk takes at once; none is kept back any more.
+    /// Mostly there are none, and it is asked at each wait.
     #[inline]
     pub fn take(&mut self, together: impl FnMut(&[u32])) {
         if self.requests > 0 {

@@ -197,8 +197,7 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
     if !charge(memory, 1, Effort::All) {
         return false;
     }
-    folio::split(&mut memory.pages, Folio::alone(id));
-    insert(memory, id, 0);
+    insert_folio(memory, Folio::alone(id), 0);
     let asked = fetch(memory, 1, 1);
     memory.wait_until(asked);
     true
@@ -217,7 +216,7 @@ fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
 }
 
 /// A folio of a file that is charged, new in RAM.
-fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
+pub fn insert_folio(memory: &mut Memory, folio: Folio, bits: u32) {
     folio::split(&mut memory.pages, folio);
     if !folio.is_large() {
         return insert(memory, folio.first, bits);

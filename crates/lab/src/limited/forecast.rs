@@ -122,21 +122,22 @@ pub fn against(
     progress.step("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
     let arms = &question.arms;
-    let [works, waits] = [known::worked, known::waited].map(|took| known::spread(arms, |arm| took(arm, records)));
+    let [of_work, of_rounds] = [known::worked, known::took].map(|times| known::spread(arms, |arm| times(arm, records)));
     // How long an emulated machine took says how busy the one below it was.
-    let waits = if by_round == PaceBy::EmulatedRound { 1.0 } else { waits };
-    let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, works)?, by_work: true, ..basis };
+    let of_rounds = if by_round == PaceBy::EmulatedRound { 1.0 } else { of_rounds };
+    let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
     if basis.processor.is_none() {
         let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
         let writes = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-        let disk = if writes { found(by_round, basis, round, waits)? } else { None };
+        let disk = if writes { found(by_round, basis, round, of_rounds)? } else { None };
+        // Fills of other settings wait for swap.
         let spread = filled.map_or(1.0, |(_, took)| pace::spread(took));
         let processor = found(PaceBy::Fill, Basis { disk, ..basis }, filled, spread)?;
         basis = Basis { processor, by_work: false, ..basis };
     }
-    let basis = Basis { disk: found(by_round, basis, round, waits)?, ..basis };
+    let basis = Basis { disk: found(by_round, basis, round, of_rounds)?, ..basis };
     let name = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
     beside(&mut out, records);

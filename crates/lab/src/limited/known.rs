@@ -2,7 +2,7 @@
 //! prediction.
 //!
 //! What the program takes of its limit before it touches its load, and how soon it begins; by its own time in a round of one setting, or by how long it filled its memory, how fast a
-//! processor was; by how long that round took, how fast the disks were; what compression took there before each run; whether anything was read from swap on that machine before.
+//! processor was; by how long that round took, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
 use ramline_evidence::{CodecTimes, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
@@ -101,22 +101,23 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
 pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let mut all: Vec<_> = arms.iter().collect();
     all.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
-    all.into_iter().find_map(|both| Some((both, waited(&both.0, records)?)))
+    all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
 }
 
 /// Seconds of a round of a setting that reads from disks.
-pub fn waited(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
+pub fn took(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
     matches!(arm.swap, SwapKind::None | SwapKind::File).then_some(())?;
     let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
     let figures = Figures::of(&runs)?;
     (figures.major?.median + figures.refault_file?.median >= READS).then_some(())?;
     let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
-    Some(done.map(|run| run.seconds / run.rounds).collect())
+    let all: Vec<f64> = done.map(|run| run.seconds / run.rounds).collect();
+    (!all.is_empty()).then_some(all)
 }
 
 /// So many times less or more a machine's pace was from run to run, by what rounds took: as in the setting in the middle, since those of one setting differ by what happens in it as well.
-pub fn spread(arms: &[(Arm, Workload)], took: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
-    let each = arms.iter().filter_map(|(arm, _)| took(arm)).map(|took| pace::spread(&took));
+pub fn spread(arms: &[(Arm, Workload)], times: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
+    let each = arms.iter().filter_map(|(arm, _)| times(arm)).map(|times| pace::spread(&times));
     Range::of(each.collect()).map_or(MEASURED_SPREAD, |range| range.median)
 }
 
