@@ -4,7 +4,7 @@
 //!
 //! A touch of a page in RAM needs its 4 bytes of bits and nothing else, so that the bits of a million pages stay in a processor's cache. The kernel
 //! links pages; here the oldest are known before any of them is looked at, so a processor fetches many at once. In all a page costs 14 bytes,
-//! and 4 to 16 in the row of its list: while it is in RAM its place there is kept, when it is gone the same number is its shadow.
+//! and 4 to 16 in the row of its list: while it is in RAM the place there is kept beside the number of the list, when it is gone the same 4 bytes are its shadow.
 
 use std::collections::VecDeque;
 

@@ -62,7 +62,7 @@ fn in_the_same_boot_a_knob_is_put_back_only_if_it_is_still_as_we_set_it() {
     assert!(report.runs[0].left_alone[0].contains("somebody else set it"), "{report:?}");
 }
 
-/// Whoever can write there could do worse; but nothing is done for it.
+/// Only the user that ramline runs as can write a journal, and needs none to do harm. All the same a forged one makes ramline do none.
 #[test]
 fn a_forged_journal_writes_no_file_that_is_no_knob_and_unmounts_nothing() {
     let bench = Bench::new();
