@@ -83,6 +83,8 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
+    /// And from the beginning of the rounds, where that is known, with the part of the fill that was done at the time before.
+    pub then: Option<(u64, f64)>,
     /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
@@ -106,13 +108,18 @@ impl Chance {
     /// Of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn of(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
-        let ([soonest, latest], late) = match setting.sums {
-            Sums::AtOnce => ([0; 2], 0),
-            Sums::Every(every) => ([0, every], every / LATE),
-            Sums::Watched { every, first } => (first, every / READER_LATE),
+        let (first, then, late) = match setting.sums {
+            Sums::AtOnce => ([0; 2], None, 0),
+            Sums::Every(every) => ([0, every], None, every / LATE),
+            Sums::Watched { every, first, then } => (first, then.map(|begun| (begun, every)), every / READER_LATE),
         };
+        let between = |[soonest, latest]: [u64; 2]| soonest + draw.below(PHASE, latest.saturating_sub(soonest));
         let chance = Chance {
-            phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
+            phase: between(first),
+            then: then.map(|(begun, every)| {
+                let first = between(begun.first);
+                (first, part_done(begun.fill, every.saturating_sub(first)))
+            }),
             around: draw.small(AROUND, 16),
             others: draw.small(OTHERS, 31),
             cluster: if draw.parts[CLUSTER] < setting.fresh { setting.cluster } else { 1 },
@@ -157,6 +164,12 @@ fn drawn(costs: &Costs, draw: &Draw) -> Costs {
     let factor = |spread: f64, thing: usize| spread.powf(draw.parts[thing] * 2.0 - 1.0);
     let Spread { device, processor, codec } = costs.spread;
     costs.each(factor(device, DEVICE), factor(processor, PROCESSOR), factor(codec, CODEC))
+}
+
+/// The part of a fill that was done so long before its end.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
+fn part_done(fill: u64, before: u64) -> f64 {
+    fill.saturating_sub(before) as f64 / fill.max(1) as f64
 }
 
 /// From 0 to 1.

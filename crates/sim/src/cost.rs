@@ -73,6 +73,10 @@ pub struct Costs {
     pub copy: f64,
     /// A page that goes through the hands of reclaim.
     pub scan: f64,
+    /// Beside that, one whose page tables say that it is in use.
+    pub in_use: f64,
+    /// Beside that, one that page tables point to no more, and that stays.
+    pub unmap: f64,
     /// What a processor has to do with a read of a file, beside the wait for it: with the request, and with each page of it.
     pub fetch: [f64; 2],
     /// So much longer than its disk does each read of a file take: through a loop device, as in the lab.
@@ -142,6 +146,10 @@ pub struct Steps {
     /// See [`Costs`].
     pub scan: u64,
     /// See [`Costs`].
+    pub in_use: u64,
+    /// See [`Costs`].
+    pub unmap: u64,
+    /// See [`Costs`].
     pub fetch: [u64; 2],
     /// See [`Costs`].
     pub swap_fetch: u64,
@@ -167,6 +175,8 @@ impl Steps {
             call: whole(costs.call + costs.between),
             copy: whole(costs.copy),
             scan: whole(costs.scan),
+            in_use: whole(costs.in_use),
+            unmap: whole(costs.unmap),
             fetch: costs.fetch.map(whole),
             swap_fetch: whole(costs.swap_fetch),
             swap_write: whole(costs.swap_write),
@@ -180,6 +190,8 @@ impl Default for Costs {
     /// As a virtual machine of 2026 has them, with a disk of its host; what `measure tiers` found here is better. Of a processor: by least squares from processor
     /// time and counts of these steps in rounds of 62 settings (bench/runs/accuracy-found-5.json), which they explain to within 5 % in the middle and 28 % at most. Of it went what
     /// compression took by `measure tiers` there (lz4: text 9.3 and 3.1 µs, random 6.1 and 1.7).
+    /// Pages of shared memory, traced reclaim by reclaim in 12 runs: 0.27 µs each, 0.55 where it is in use, and 0.5 to 1.8 where it is unmapped and stays, by whether another
+    /// processor has to be told.
     /// Of a disk: what those rounds took beyond that, 10 µs for a read and 6 to 8 for each page of it; writes of 1, 8, 32 and 254 pages took 34, 118, 288 and
     /// 1,707 µs (traced). Here a disk is taken to be half as fast as that one.
     fn default() -> Costs {
@@ -193,6 +205,8 @@ impl Default for Costs {
             call: 1200.0,
             copy: 900.0,
             scan: 270.0,
+            in_use: 280.0,
+            unmap: 1000.0,
             fetch: [11.4e3, 1.8e3],
             layer: 0.0,
             read: [20e3, 13e3],
@@ -259,6 +273,8 @@ impl Costs {
             call: self.call * processor,
             copy: self.copy * processor,
             scan: self.scan * processor,
+            in_use: self.in_use * processor,
+            unmap: self.unmap * processor,
             fetch: self.fetch.map(|ns| ns * processor),
             layer: self.layer * processor,
             read: of_device(self.read),

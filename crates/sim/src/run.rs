@@ -81,12 +81,15 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     memory.steps.minor += memory.steps.fill;
     let mut reports = Reports::of(load);
     // The first touch of a fill is of an idle page.
-    let filled = touches(&mut memory, &load.fill[usize::from(chance.less)..], u64::MAX, &mut reports);
+    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.then, &mut reports);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
+    if let Some((then, _)) = chance.then {
+        memory.looks.next_at(begin + then);
+    }
     reports.begin(begin, load.of_a_round);
-    let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout), &mut reports);
-    memory.counts.touches = filled.touches + done.touches;
+    let done = touches(&mut memory, &load.rounds, 0, begin.saturating_add(timeout), &mut reports);
+    memory.counts.touches = filled + done.touches;
     let end = match (memory.killed, done.all) {
         (true, _) => End::Killed,
         (false, true) => End::Fine,
@@ -104,14 +107,33 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     }
 }
 
+/// Fills memory; where it is known when somebody looked for the last time before the rounds, he looks when as much is done as was then. How many touches.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of the touches of a fill"
+)]
+fn fill(memory: &mut Memory, words: &[u32], then: Option<(u64, f64)>, reports: &mut Reports) -> u64 {
+    let part = then.map_or(0.0, |(_, part)| part);
+    // It stores page by page, so it can be parted anywhere.
+    let (before, after) = words.split_at((words.len() as f64 * part) as usize);
+    let done = touches(memory, before, 0, u64::MAX, reports);
+    if part > 0.0 {
+        memory.looks.next_at(memory.clock);
+        memory.sum_up();
+    }
+    touches(memory, after, done.touches, u64::MAX, reports).touches
+}
+
 struct Done {
     touches: u64,
     all: bool,
 }
 
-/// Touch after touch until a time. Almost all find their page in RAM and mapped, so those are answered here.
-fn touches(memory: &mut Memory, words: &[u32], until: u64, reports: &mut Reports) -> Done {
-    let (mut at, mut touches) = (0, 0);
+/// Touch after touch until a time, behind so many. Almost all find their page in RAM and mapped, so those are answered here.
+fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports: &mut Reports) -> Done {
+    let (mut at, mut touches) = (0, behind);
     while let Some(touch) = words.get(at).copied() {
         if memory.killed || memory.clock > until {
             return Done { touches, all: false };
@@ -145,4 +167,33 @@ fn touches(memory: &mut Memory, words: &[u32], until: u64, reports: &mut Reports
 #[expect(clippy::cast_precision_loss, reason = "touches of a run")]
 fn share(done: u64, all: u64) -> f64 {
     done as f64 / all.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
+    use crate::memory::{ANON, Begun, Sums};
+
+    /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before.
+    fn known(then: Option<(u64, f64)>) -> u64 {
+        let [.., kernel, _] = PRESETS;
+        let chance = Chance { phase: u64::MAX, then, ..Chance::default() };
+        let mut memory = group(100, kernel, chance);
+        let begun = Some(Begun { first: [0; 2], fill: 1 });
+        let sums = Sums::Watched { every: 1 << 40, first: [0; 2], then: begun };
+        memory.looks = crate::statistics::Looks::new(sums, &chance);
+        let words: Vec<u32> = (0..100).map(|id| id | word::STORE).collect();
+        let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
+        let mut reports = Reports::of(&load);
+        assert_eq!(fill(&mut memory, &words, then, &mut reports), 100);
+        memory.statistics().size[ANON][0]
+    }
+
+    #[test]
+    fn what_was_seen_last_before_the_rounds_is_what_was_filled_then() {
+        // A batch of 31 is not on its list yet.
+        assert_eq!([known(None), known(Some((9, 0.0))), known(Some((9, 0.7)))], [0, 0, 62]);
+    }
 }

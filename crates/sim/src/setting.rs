@@ -32,7 +32,18 @@ pub enum Sums {
         every: u64,
         /// The first is between these, from when the load begins to fill its memory.
         first: [u64; 2],
+        /// What is known of its rounds.
+        then: Option<Begun>,
     },
+}
+
+/// How rounds began that somebody looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// The first time is between these, from their beginning.
+    pub first: [u64; 2],
+    /// Nanoseconds that the fill before them took, which say how much of it was done at the last time before.
+    pub fill: u64,
 }
 
 /// What can be chosen.

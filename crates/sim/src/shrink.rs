@@ -92,6 +92,7 @@ fn references(memory: &mut Memory, id: u32) -> Option<End> {
     if !young {
         return None;
     }
+    memory.clock += memory.steps.in_use;
     memory.pages.set(id, bit::REFERENCED);
     Some(if was { End::Activated } else { End::Kept })
 }
@@ -174,7 +175,9 @@ fn leave(memory: &mut Memory, id: u32, written: &mut u64) -> Option<End> {
     if !memory.pages.is(id, bit::SWAP_CACHE) {
         if memory.pages.is(id, bit::SHARED) && memory.no_fs {
             // It is a file's, so who may not enter a file system cannot write it; but no page table points to it any more.
-            memory.pages.clear(id, bit::MAPPED);
+            if memory.pages.clear(id, bit::MAPPED) {
+                memory.clock += memory.steps.unmap;
+            }
             return Some(End::Kept);
         }
         if !memory.take_slot(id) {

@@ -122,7 +122,8 @@ pub fn against(
     progress.step("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
     let arms = &question.arms;
-    let [of_work, of_rounds] = [known::worked, known::took].map(|times| known::spread(arms, |arm| times(arm, records)));
+    let [of_work, of_rounds] =
+        [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
     // How long an emulated machine took says how busy the one below it was.
     let of_rounds = if by_round == PaceBy::EmulatedRound { 1.0 } else { of_rounds };
     let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
@@ -259,7 +260,9 @@ fn prepared(
     };
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let watched = Sums::Watched { every: ns(SAMPLE_EVERY), first: basis.first_look };
+    let every = ns(SAMPLE_EVERY);
+    let then = known::look_of_rounds(arm, basis.records, every);
+    let watched = Sums::Watched { every, first: basis.first_look, then };
     let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),

@@ -8,6 +8,7 @@ use ramline_evidence::{CodecTimes, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
 use ramline_sim::forecast::{Figures, Range, Seen};
 use ramline_sim::load::PAGE;
+use ramline_sim::memory::Begun;
 use ramline_sim::pace;
 
 use super::forecast::measured;
@@ -35,16 +36,37 @@ pub fn own(records: &[RunRecord]) -> Option<[u64; 2]> {
 /// When the lab looks at a group for the first time after its load began, in nanoseconds from there: its looks begin with the program and come each
 /// `every`. The least and the most, but for a tenth of the runs at each end; any time where they lie in different turns.
 pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
-    let begun = |record: &RunRecord| {
-        let done = record.samples.last().filter(|sample| sample.phase == Phase::Done)?;
-        Some(done.at.saturating_sub(Nanos(record.fill.0 + record.elapsed.0)).0)
-    };
+    let begun = |record: &RunRecord| Some(done(record)?.saturating_sub(Nanos(record.fill.0 + record.elapsed.0)).0);
     let mut all: Vec<u64> = records.iter().filter_map(begun).collect();
     all.sort_unstable();
     let few = all.len() / 10;
     let (soon, late) = (*all.get(few)?, *all.iter().nth_back(few)?);
     let every = every.max(1);
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
+}
+
+/// When the lab looks for the first time after the rounds of a setting began, in nanoseconds from there: where the runs lie, but for a tenth of them at each end. A look
+/// is as long after the last, also from the last of a turn to the first of the next, so the longest time without any is what lies outside. And how long the fill before took.
+pub fn look_of_rounds(arm: &Arm, records: &[RunRecord], every: u64) -> Option<Begun> {
+    let every = every.max(1);
+    let next = |record: &RunRecord| Some(every - done(record)?.saturating_sub(record.elapsed).0 % every);
+    let mut all: Vec<u64> = of(arm, records).filter_map(next).collect();
+    all.sort_unstable();
+    let (least, most) = (*all.first()?, *all.last()?);
+    let gaps = all.windows(2).map(|pair| pair[1] - pair[0]).chain([least + every - most]);
+    let (begins, _) = gaps.enumerate().max_by_key(|(_, gap)| *gap)?;
+    let turn = (begins + 1) % all.len();
+    all[..turn].iter_mut().for_each(|next| *next += every);
+    all.rotate_left(turn);
+    let few = all.len() / 10;
+    let mut fills: Vec<u64> = of(arm, records).map(|record| record.fill.0).collect();
+    fills.sort_unstable();
+    Some(Begun { first: [*all.get(few)?, all.iter().nth_back(few)? + 1], fill: *fills.get(fills.len() / 2)? })
+}
+
+/// When the lab saw that the load was done.
+fn done(record: &RunRecord) -> Option<Nanos> {
+    record.samples.last().filter(|sample| sample.phase == Phase::Done).map(|sample| sample.at)
 }
 
 /// The part of the runs of a setting before which nothing was read from swap since the machine was started. `None` of records that do not say it.
@@ -97,10 +119,10 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
     by(SwapKind::None).or_else(|| by(SwapKind::File))
 }
 
-/// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; swappiness 60, if that was measured.
+/// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; one that is steady, and swappiness 60, if that was measured.
 pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let mut all: Vec<_> = arms.iter().collect();
-    all.sort_by_key(|(arm, _)| arm.swappiness != Some(60));
+    all.sort_by_key(|(arm, _)| (!is_steady(arm, records), arm.swappiness != Some(60)));
     all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
 }
 
@@ -115,9 +137,21 @@ pub fn took(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// So many times less or more a machine's pace was from run to run, by what rounds took: as in the setting in the middle, since those of one setting differ by what happens in it as well.
-pub fn spread(arms: &[(Arm, Workload)], times: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
-    let each = arms.iter().filter_map(|(arm, _)| times(arm)).map(|times| pace::spread(&times));
+/// What its rounds read is nearly the same from run to run; else how long they take says what happened in them, not how fast a machine was. Here it is 1.5 times less or more
+/// at most, but with shared data, where it is 2.1 to 3.4.
+fn is_steady(arm: &Arm, records: &[RunRecord]) -> bool {
+    const STEADY: f64 = 1.5;
+    let runs = of(arm, records).filter_map(measured).filter(|run| run.rounds > 0.0);
+    let read: Vec<f64> = runs.map(|run| (run.major + run.refault_file).max(1.0) / run.rounds).collect();
+    read.len() < 2 || pace::spread(&read) <= STEADY
+}
+
+/// So many times less or more a machine's pace was from run to run, by what rounds took: as in the setting in the middle, since those of one setting differ by what happens in it as
+/// well; of those that are steady, if there are any.
+pub fn spread(arms: &[(Arm, Workload)], records: &[RunRecord], times: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
+    let has_steady = arms.iter().any(|(arm, _)| times(arm).is_some() && is_steady(arm, records));
+    let counts = arms.iter().map(|(arm, _)| arm).filter(|arm| !has_steady || is_steady(arm, records));
+    let each = counts.filter_map(&times).map(|times| pace::spread(&times));
     Range::of(each.collect()).map_or(MEASURED_SPREAD, |range| range.median)
 }
 
@@ -177,6 +211,29 @@ mod tests {
     }
 
     #[test]
+    fn looks_of_rounds_lie_where_they_were_seen_on_a_circle() {
+        let arm = Arm { name: "a".to_owned(), ..Arm::default() };
+        let at = |begun: u64| {
+            let mut record = record("a", 50_000_000, 0);
+            let at = Nanos(begun * 1_000_000 + record.elapsed.0);
+            record.samples = vec![Sample { at, phase: Phase::Done, ..Sample::default() }];
+            record
+        };
+        let of = |begun: &[u64]| {
+            let records: Vec<_> = begun.iter().map(|ms| at(*ms)).collect();
+            let begun = look_of_rounds(&arm, &records, 100_000_000)?;
+            assert_eq!(begun.fill, 50_000_000);
+            Some(begun.first.map(|at| at / 1_000_000))
+        };
+        // Begun 5 to 40 ms after a look, in whichever turn.
+        assert_eq!(of(&[105, 210, 340]), Some([60, 95]));
+        // Some begin just before a look, others just behind one: the first look of these is nearly a turn later.
+        assert_eq!(of(&[195, 202, 98]), Some([98, 105]));
+        assert_eq!(of(&(1..=20).map(|n| 100 + n).collect::<Vec<_>>()), Some([82, 97]));
+        assert_eq!((of(&[130]), of(&[])), (Some([70, 70]), None));
+    }
+
+    #[test]
     fn a_machine_is_fresh_before_its_first_read_from_swap() {
         let arm = Arm { name: "a".to_owned(), ..Arm::default() };
         let read = |name: &str, pages: u64| {
@@ -219,6 +276,11 @@ mod tests {
         assert_eq!(name(rounds(&arms, &records)), None);
         records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);
         assert_eq!(name(rounds(&arms, &records)), Some(("late".to_owned(), vec![2.0])));
+        // What happens in its rounds is chance.
+        let mut other = record("late", 9, 0);
+        other.reclaim.major_faults = 3000;
+        records.push(other);
+        assert_eq!(name(rounds(&arms, &records)).unwrap().0, "swap");
     }
 
     #[test]
@@ -232,7 +294,21 @@ mod tests {
             "c" => None,
             _ => Some(times(5)),
         };
-        assert_eq!(spread(&arms, took), pace::spread(&times(5)));
-        assert_eq!(spread(&arms, |_| None), MEASURED_SPREAD);
+        assert_eq!(spread(&arms, &[], took), pace::spread(&times(5)));
+        assert_eq!(spread(&arms, &[], |_| None), MEASURED_SPREAD);
+        let reads = [("a", 100), ("b", 100), ("d", 100), ("d", 300)].map(|(name, reads)| {
+            let mut record = record(name, 1, 0);
+            record.reclaim.major_faults = reads;
+            record
+        });
+        let middle = f64::midpoint(pace::spread(&times(90)), pace::spread(&times(1)));
+        assert_eq!(spread(&arms, &reads, took), middle);
+        // Where none is steady all count.
+        let both = [("a", 100), ("a", 300)].map(|(name, reads)| {
+            let mut record = record(name, 1, 0);
+            record.reclaim.major_faults = reads;
+            record
+        });
+        assert_eq!(spread(&arms[..1], &both, took), pace::spread(&times(90)));
     }
 }

@@ -5,10 +5,11 @@ use ramline_trace::generate::Memory as Kind;
 use super::{ANON, Memory, Setting, Sums, SwapTo};
 use crate::anonymous;
 use crate::chance::Chance;
-use crate::cost::Costs;
+use crate::cost::{Costs, Steps};
 use crate::kernel::{Kernel, PRESETS};
 use crate::load::Extent;
 use crate::page::{NONE, Pages, bit};
+use crate::shrink;
 
 /// With so many pages of anonymous memory and as many of a file, none in RAM.
 pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
@@ -98,4 +99,23 @@ fn what_another_processor_was_told_of_waits_for_a_batch_of_31() {
     settle(&mut memory);
     assert_eq!(next(&memory), Some(31));
     assert_eq!([5, 31, 32].map(|id| memory.pages.is(id, bit::HELD)), [false, false, true]);
+}
+
+#[test]
+fn what_reclaim_finds_in_use_takes_longer_and_what_it_unmaps_and_may_not_write_longest() {
+    let [_, _, kernel, _] = PRESETS;
+    let mut memory = group(200, kernel, Chance::default());
+    let flags = bit::RESIDENT | bit::SHARED | bit::DIRTY;
+    for id in 0..32 {
+        memory.pages.set(id, flags | bit::MAPPED | bit::YOUNG);
+        memory.list(id);
+    }
+    memory.no_fs = true;
+    let mut took = || {
+        let begin = memory.clock;
+        assert_eq!(shrink::inactive(&mut memory, ANON, 32), 0);
+        (memory.clock - begin) / 32
+    };
+    let steps = Steps::of(&Costs::default());
+    assert_eq!([took(), took(), took()], [steps.scan + steps.in_use, steps.scan + steps.unmap, steps.scan]);
 }
