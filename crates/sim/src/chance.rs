@@ -7,7 +7,7 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::cost::{Costs, Spread};
 use crate::load::{Compact, OF_A_TABLE, Program};
-use crate::setting::{Setting, Sums};
+use crate::setting::{Begun, Setting, Sums};
 
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;
@@ -78,13 +78,32 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
+/// When statistics are read that were read in the fill before as well.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfRounds {
+    /// For the first time in the rounds, in nanoseconds from their beginning.
+    pub first: u64,
+    /// The part of the fill that was done at the time before.
+    pub filled: f64,
+}
+
+impl OfRounds {
+    /// Drawn from what is known, where they are read `every` so many nanoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
+    fn drawn(begun: Begun, every: u64, draw: impl Fn([u64; 2]) -> u64) -> OfRounds {
+        let first = draw(begun.first) % every.max(1);
+        let done = begun.fill.saturating_sub(every - first);
+        OfRounds { first, filled: done as f64 / begun.fill.max(1) as f64 }
+    }
+}
+
 /// What one run meets with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
-    /// And from the beginning of the rounds, where that is known, with the part of the fill that was done at the time before.
-    pub then: Option<(u64, f64)>,
+    /// The same of the rounds, where it is known.
+    pub rounds: Option<OfRounds>,
     /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
@@ -108,18 +127,18 @@ impl Chance {
     /// Of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn of(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
-        let (first, then, late) = match setting.sums {
-            Sums::AtOnce => ([0; 2], None, 0),
-            Sums::Every(every) => ([0, every], None, every / LATE),
-            Sums::Watched { every, first, then } => (first, then.map(|begun| (begun, every)), every / READER_LATE),
+        // When a load begins and when its rounds do is one chance.
+        let at = |[soonest, latest]: [u64; 2]| soonest + draw.below(PHASE, latest.saturating_sub(soonest));
+        let (phase, rounds, late) = match setting.sums {
+            Sums::AtOnce => (0, None, 0),
+            Sums::Every(every) => (at([0, every]), None, every / LATE),
+            Sums::Watched { every, first, rounds } => {
+                (at(first), rounds.map(|begun| OfRounds::drawn(begun, every, at)), every / READER_LATE)
+            }
         };
-        let between = |[soonest, latest]: [u64; 2]| soonest + draw.below(PHASE, latest.saturating_sub(soonest));
         let chance = Chance {
-            phase: between(first),
-            then: then.map(|(begun, every)| {
-                let first = between(begun.first);
-                (first, part_done(begun.fill, every.saturating_sub(first)))
-            }),
+            phase,
+            rounds,
             around: draw.small(AROUND, 16),
             others: draw.small(OTHERS, 31),
             cluster: if draw.parts[CLUSTER] < setting.fresh { setting.cluster } else { 1 },
@@ -166,12 +185,6 @@ fn drawn(costs: &Costs, draw: &Draw) -> Costs {
     costs.each(factor(device, DEVICE), factor(processor, PROCESSOR), factor(codec, CODEC))
 }
 
-/// The part of a fill that was done so long before its end.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
-fn part_done(fill: u64, before: u64) -> f64 {
-    fill.saturating_sub(before) as f64 / fill.max(1) as f64
-}
-
 /// From 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
 pub fn unit(random: &mut SplitMix64) -> f64 {
@@ -194,6 +207,15 @@ mod tests {
             assert_eq!(parts, (0..32).collect::<Vec<_>>());
         }
         assert_eq!(draws(1, 7).next().unwrap().below(BASE, 0), 0);
+    }
+
+    #[test]
+    fn a_look_of_the_rounds_is_within_one_turn_and_so_much_was_filled_a_turn_before() {
+        let drawn = |first: u64, fill| OfRounds::drawn(Begun { first: [first, first + 1], fill }, 100, |[at, _]| at);
+        assert_eq!(drawn(140, 120), OfRounds { first: 40, filled: 0.5 });
+        // At its end, and before it began.
+        assert_eq!([drawn(100, 200), drawn(40, 60)].map(|rounds| rounds.filled), [0.5, 0.0]);
+        assert_eq!(drawn(40, 0).filled, 0.0);
     }
 
     #[test]

@@ -73,9 +73,9 @@ pub struct Costs {
     pub copy: f64,
     /// A page that goes through the hands of reclaim.
     pub scan: f64,
-    /// Beside that, one whose page tables say that it is in use.
+    /// Beside `scan`, a single page of the classic inactive lists whose page tables say that it is in use.
     pub in_use: f64,
-    /// Beside that, one that page tables point to no more, and that stays.
+    /// Beside `scan`, a page of shared memory that reclaim takes from page tables and may not write.
     pub unmap: f64,
     /// What a processor has to do with a read of a file, beside the wait for it: with the request, and with each page of it.
     pub fetch: [f64; 2],

@@ -2,7 +2,7 @@
 
 use ramline_trace::generate::{Load, Memory as Kind};
 
-use crate::chance::Chance;
+use crate::chance::{Chance, OfRounds};
 use crate::load::{Compact, word};
 use crate::memory::{Counts, Memory, Setting};
 use crate::page::{Pages, bit};
@@ -81,11 +81,11 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     memory.steps.minor += memory.steps.fill;
     let mut reports = Reports::of(load);
     // The first touch of a fill is of an idle page.
-    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.then, &mut reports);
+    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.rounds, &mut reports);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
-    if let Some((then, _)) = chance.then {
-        memory.looks.next_at(begin + then);
+    if let Some(rounds) = chance.rounds {
+        memory.looks.next_at(begin + rounds.first);
     }
     reports.begin(begin, load.of_a_round);
     let done = touches(&mut memory, &load.rounds, 0, begin.saturating_add(timeout), &mut reports);
@@ -107,21 +107,24 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     }
 }
 
-/// Fills memory; where it is known when somebody looked for the last time before the rounds, he looks when as much is done as was then. How many touches.
+/// Fills memory. Where it is known how the rounds begin, statistics are read for the last time when as much is filled as was then. How many touches.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a part of the touches of a fill"
 )]
-fn fill(memory: &mut Memory, words: &[u32], then: Option<(u64, f64)>, reports: &mut Reports) -> u64 {
-    let part = then.map_or(0.0, |(_, part)| part);
+fn fill(memory: &mut Memory, words: &[u32], rounds: Option<OfRounds>, reports: &mut Reports) -> u64 {
+    let part = rounds.map_or(0.0, |rounds| rounds.filled);
     // It stores page by page, so it can be parted anywhere.
     let (before, after) = words.split_at((words.len() as f64 * part) as usize);
     let done = touches(memory, before, 0, u64::MAX, reports);
     if part > 0.0 {
         memory.looks.next_at(memory.clock);
         memory.sum_up();
+    }
+    if rounds.is_some() {
+        memory.looks.next_at(u64::MAX);
     }
     touches(memory, after, done.touches, u64::MAX, reports).touches
 }
@@ -131,7 +134,7 @@ struct Done {
     all: bool,
 }
 
-/// Touch after touch until a time, behind so many. Almost all find their page in RAM and mapped, so those are answered here.
+/// Touch after touch until a time, behind so many: reports are counted in touches. Almost all find their page in RAM and mapped, so those are answered here.
 fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports: &mut Reports) -> Done {
     let (mut at, mut touches) = (0, behind);
     while let Some(touch) = words.get(at).copied() {
@@ -174,26 +177,29 @@ mod tests {
     use super::*;
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
-    use crate::memory::{ANON, Begun, Sums};
+    use crate::memory::{ANON, Sums};
+    use crate::statistics::Looks;
 
-    /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before.
-    fn known(then: Option<(u64, f64)>) -> u64 {
+    /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before, where its statistics are read `every` so many nanoseconds.
+    fn known(rounds: Option<OfRounds>, every: u64) -> u64 {
         let [.., kernel, _] = PRESETS;
-        let chance = Chance { phase: u64::MAX, then, ..Chance::default() };
+        let chance = Chance { phase: every, rounds, ..Chance::default() };
         let mut memory = group(100, kernel, chance);
-        let begun = Some(Begun { first: [0; 2], fill: 1 });
-        let sums = Sums::Watched { every: 1 << 40, first: [0; 2], then: begun };
-        memory.looks = crate::statistics::Looks::new(sums, &chance);
+        memory.looks = Looks::new(Sums::Watched { every, first: [every; 2], rounds: None }, &chance);
         let words: Vec<u32> = (0..100).map(|id| id | word::STORE).collect();
         let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
-        let mut reports = Reports::of(&load);
-        assert_eq!(fill(&mut memory, &words, then, &mut reports), 100);
+        assert_eq!(fill(&mut memory, &words, rounds, &mut Reports::of(&load)), 100);
+        memory.looks.next_at(u64::MAX);
         memory.statistics().size[ANON][0]
     }
 
     #[test]
     fn what_was_seen_last_before_the_rounds_is_what_was_filled_then() {
+        let rounds = |filled| Some(OfRounds { first: 9, filled });
         // A batch of 31 is not on its list yet.
-        assert_eq!([known(None), known(Some((9, 0.0))), known(Some((9, 0.7)))], [0, 0, 62]);
+        assert_eq!([known(None, 1 << 40), known(rounds(0.7), 1 << 40)], [0, 62]);
+        // Nobody looks behind that, and nobody at all where the fill was shorter than a turn: one page takes longer than this one.
+        assert_eq!([known(None, 500), known(rounds(0.7), 500), known(rounds(0.4), 500)], [93, 62, 31]);
+        assert_eq!(known(rounds(0.0), 1 << 16), 0);
     }
 }

@@ -32,17 +32,17 @@ pub enum Sums {
         every: u64,
         /// The first is between these, from when the load begins to fill its memory.
         first: [u64; 2],
-        /// What is known of its rounds.
-        then: Option<Begun>,
+        /// Where it is known how its rounds began.
+        rounds: Option<Begun>,
     },
 }
 
-/// How rounds began that somebody looked at.
+/// How the rounds of a load began whose statistics are read again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
-    /// The first time is between these, from their beginning.
+    /// They were read for the first time between these, from the beginning of the rounds; what is beyond one turn counts from the next.
     pub first: [u64; 2],
-    /// Nanoseconds that the fill before them took, which say how much of it was done at the last time before.
+    /// Nanoseconds that the fill before them took, all of it at one pace.
     pub fill: u64,
 }
 

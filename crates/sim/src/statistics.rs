@@ -36,9 +36,11 @@ impl Looks {
         Looks { sums, late: chance.late, next, last: Statistics::default() }
     }
 
-    /// They are summed up next at this time.
+    /// They are summed up next at this time, where they are not known at once.
     pub fn next_at(&mut self, clock: u64) {
-        self.next = clock;
+        if self.sums != Sums::AtOnce {
+            self.next = clock;
+        }
     }
 
     /// It is time to sum them up.
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn a_reader_takes_turns_from_its_first_on_and_makes_up_for_none() {
         let mut looks = Looks::new(
-            Sums::Watched { every: 100, first: [0; 2], then: None },
+            Sums::Watched { every: 100, first: [0; 2], rounds: None },
             &Chance { phase: 30, ..Chance::default() },
         );
         assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
@@ -94,6 +96,7 @@ mod tests {
         let mut looks = Looks::new(Sums::Every(100), &Chance { phase: 30, ..Chance::default() });
         assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
         let mut exact = Looks::new(Sums::AtOnce, &Chance::default());
+        exact.next_at(7);
         assert!(!exact.is_due(u64::MAX - 1));
         assert_eq!([seen(&mut exact, 0, 1), seen(&mut exact, 0, 2)], [1, 2]);
     }

@@ -95,7 +95,7 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
-    let sums = [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every], then: None }]
+    let sums = [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every], rounds: None }]
         [below(random, 3) as usize];
     Setting {
         follows: random.below(2) == 1,
@@ -359,7 +359,7 @@ fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_ca
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
     let setting = Setting {
-        sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000], then: None },
+        sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000], rounds: None },
         ..setting(SwapTo::Disk, 15 << 8)
     };
     let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
@@ -384,7 +384,7 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
     let of = |sums| Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) };
-    let watched = |every| Sums::Watched { every, first: [0; 2], then: None };
+    let watched = |every| Sums::Watched { every, first: [0; 2], rounds: None };
     // A single look, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
     let once = |phase| run_by(&load, of(watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
     assert_ne!(once(0), once(1_000_000));

@@ -37,7 +37,7 @@ pub struct Basis<'a> {
     pub follows: bool,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
     pub first_look: [u64; 2],
-    /// What was measured; of a setting it says what compression took, and how often nothing was read from swap since boot.
+    /// What was measured; of a setting it says what compression took, how often nothing was read from swap since boot, and how its rounds began.
     pub records: &'a [RunRecord],
 }
 

@@ -261,8 +261,8 @@ fn prepared(
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let every = ns(SAMPLE_EVERY);
-    let then = known::look_of_rounds(arm, basis.records, every);
-    let watched = Sums::Watched { every, first: basis.first_look, then };
+    let rounds = known::look_of_rounds(arm, basis.records, every);
+    let watched = Sums::Watched { every, first: basis.first_look, rounds };
     let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),

@@ -1,7 +1,7 @@
-//! What the runs of a series say about the machine and the program that made them: no count of the runs, and the time of one setting, which is then no
-//! prediction.
+//! What the runs of a series say about the machine and the program that made them: no count of the runs, and of times only those of fills and of one setting's rounds, which are then
+//! no prediction.
 //!
-//! What the program takes of its limit before it touches its load, and how soon it begins; by its own time in a round of one setting, or by how long it filled its memory, how fast a
+//! What the program takes of its limit before it touches its load, and how soon it begins; how its rounds began; by its own time in a round of one setting, or by how long it filled its memory, how fast a
 //! processor was; by how long that round took, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
 use ramline_evidence::{CodecTimes, Workload};
@@ -45,13 +45,23 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
 }
 
-/// When the lab looks for the first time after the rounds of a setting began, in nanoseconds from there: where the runs lie, but for a tenth of them at each end. A look
-/// is as long after the last, also from the last of a turn to the first of the next, so the longest time without any is what lies outside. And how long the fill before took.
+/// How the rounds of a setting began: how long the fill before took, and when the lab looked for the first time from there, which is where the runs lie but for a tenth of them at each end.
+/// A look comes as long after the last, so the longest time in which none began is what lies outside; times behind it have a turn added, so that they lie side by side. `None` of fewer than
+/// five runs. Looks come 0.1 to 0.2 ms late each, so that behind a hundred of them it is not known when they come; on
+/// an emulated processor each takes many times as long.
 pub fn look_of_rounds(arm: &Arm, records: &[RunRecord], every: u64) -> Option<Begun> {
+    const FEW: usize = 5;
+    const KNOWN: u64 = 100;
     let every = every.max(1);
-    let next = |record: &RunRecord| Some(every - done(record)?.saturating_sub(record.elapsed).0 % every);
-    let mut all: Vec<u64> = of(arm, records).filter_map(next).collect();
+    let one = |record: &RunRecord| {
+        let begun = done(record)?.saturating_sub(record.elapsed).0;
+        let is_known = record.fill.0 > 0 && begun / every < KNOWN && !record.emulated;
+        is_known.then_some((every - begun % every, record.fill.0))
+    };
+    let (mut all, mut fills): (Vec<u64>, Vec<u64>) = of(arm, records).filter_map(one).unzip();
+    (all.len() >= FEW).then_some(())?;
     all.sort_unstable();
+    fills.sort_unstable();
     let (least, most) = (*all.first()?, *all.last()?);
     let gaps = all.windows(2).map(|pair| pair[1] - pair[0]).chain([least + every - most]);
     let (begins, _) = gaps.enumerate().max_by_key(|(_, gap)| *gap)?;
@@ -59,14 +69,12 @@ pub fn look_of_rounds(arm: &Arm, records: &[RunRecord], every: u64) -> Option<Be
     all[..turn].iter_mut().for_each(|next| *next += every);
     all.rotate_left(turn);
     let few = all.len() / 10;
-    let mut fills: Vec<u64> = of(arm, records).map(|record| record.fill.0).collect();
-    fills.sort_unstable();
     Some(Begun { first: [*all.get(few)?, all.iter().nth_back(few)? + 1], fill: *fills.get(fills.len() / 2)? })
 }
 
-/// When the lab saw that the load was done.
+/// When the lab saw that the load was done; it looks on while the program ends.
 fn done(record: &RunRecord) -> Option<Nanos> {
-    record.samples.last().filter(|sample| sample.phase == Phase::Done).map(|sample| sample.at)
+    record.samples.iter().find(|sample| sample.phase == Phase::Done).map(|sample| sample.at)
 }
 
 /// The part of the runs of a setting before which nothing was read from swap since the machine was started. `None` of records that do not say it.
@@ -119,10 +127,11 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
     by(SwapKind::None).or_else(|| by(SwapKind::File))
 }
 
-/// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; one that is steady, and swappiness 60, if that was measured.
+/// The setting whose rounds say how fast the disks were, with the seconds of one: it reads from them; one that is steady, one with
+/// swap, since without any reclaim looks at files alone, and swappiness 60, if they were measured.
 pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let mut all: Vec<_> = arms.iter().collect();
-    all.sort_by_key(|(arm, _)| (!is_steady(arm, records), arm.swappiness != Some(60)));
+    all.sort_by_key(|(arm, _)| (!is_steady(arm, records), arm.swap == SwapKind::None, arm.swappiness != Some(60)));
     all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
 }
 
@@ -149,10 +158,10 @@ fn is_steady(arm: &Arm, records: &[RunRecord]) -> bool {
 /// So many times less or more a machine's pace was from run to run, by what rounds took: as in the setting in the middle, since those of one setting differ by what happens in it as
 /// well; of those that are steady, if there are any.
 pub fn spread(arms: &[(Arm, Workload)], records: &[RunRecord], times: impl Fn(&Arm) -> Option<Vec<f64>>) -> f64 {
-    let has_steady = arms.iter().any(|(arm, _)| times(arm).is_some() && is_steady(arm, records));
-    let counts = arms.iter().map(|(arm, _)| arm).filter(|arm| !has_steady || is_steady(arm, records));
-    let each = counts.filter_map(&times).map(|times| pace::spread(&times));
-    Range::of(each.collect()).map_or(MEASURED_SPREAD, |range| range.median)
+    let each = arms.iter().filter_map(|(arm, _)| Some((is_steady(arm, records), pace::spread(&times(arm)?))));
+    let (steady, others): (Vec<_>, Vec<_>) = each.partition(|(is_steady, _)| *is_steady);
+    let counts = if steady.is_empty() { others } else { steady };
+    Range::of(counts.into_iter().map(|(_, spread)| spread).collect()).map_or(MEASURED_SPREAD, |range| range.median)
 }
 
 /// Processor seconds of a round of a setting; `None` of records that do not say it.
@@ -226,11 +235,22 @@ mod tests {
             Some(begun.first.map(|at| at / 1_000_000))
         };
         // Begun 5 to 40 ms after a look, in whichever turn.
-        assert_eq!(of(&[105, 210, 340]), Some([60, 95]));
-        // Some begin just before a look, others just behind one: the first look of these is nearly a turn later.
-        assert_eq!(of(&[195, 202, 98]), Some([98, 105]));
+        assert_eq!(of(&[105, 210, 340, 120, 430]), Some([60, 95]));
+        // Some begin just before a look, others just behind one.
+        assert_eq!(of(&[195, 202, 98, 99, 101]), Some([98, 105]));
         assert_eq!(of(&(1..=20).map(|n| 100 + n).collect::<Vec<_>>()), Some([82, 97]));
-        assert_eq!((of(&[130]), of(&[])), (Some([70, 70]), None));
+        // Too few, and too late to be known.
+        assert_eq!([of(&[105, 210, 340, 120]), of(&[]), of(&[20_000; 5])], [None; 3]);
+        let emulated: Vec<_> = (110..120).map(|begun| RunRecord { emulated: true, ..at(begun) }).collect();
+        assert_eq!(look_of_rounds(&arm, &emulated, 100_000_000), None);
+        // A run that was ended before its rounds says nothing.
+        let ended = RunRecord { fill: Nanos(0), ..at(150) };
+        let records = [[at(110), at(111), at(112)], [at(113), at(114), ended]].concat();
+        assert_eq!(look_of_rounds(&arm, &records, 100_000_000).unwrap().first, [86_000_000, 90_000_001]);
+        // The lab looks on while the program ends.
+        let mut late = at(110);
+        late.samples.push(Sample { at: Nanos(1 << 40), ..late.samples[0].clone() });
+        assert_eq!(done(&late), Some(late.samples[0].at));
     }
 
     #[test]
@@ -296,7 +316,7 @@ mod tests {
         };
         assert_eq!(spread(&arms, &[], took), pace::spread(&times(5)));
         assert_eq!(spread(&arms, &[], |_| None), MEASURED_SPREAD);
-        let reads = [("a", 100), ("b", 100), ("d", 100), ("d", 300)].map(|(name, reads)| {
+        let reads = [("a", 100), ("a", 120), ("b", 100), ("b", 100), ("d", 100), ("d", 300)].map(|(name, reads)| {
             let mut record = record(name, 1, 0);
             record.reclaim.major_faults = reads;
             record
