@@ -1,6 +1,6 @@
 """The series of bench/accuracy: each a load with its limit, under several settings; and those that are run in guests. Data, not code.
 
-Seeds and sizes are others than those of the series by which the simulator's rules and constants were found (bench/runs/accuracy-found.json, -2 and -3,
+Seeds or sizes are others than those of the series by which the simulator's rules and constants were found (bench/runs/accuracy-found.json, -2 and -3,
 of which costs of a processor were found by the times, -4, by which the times of writes were, -5, by which all costs were found anew, -6, by which folios and what a program's own pages take of a zram were, -7 of guests, by which faults that are tried again and writes of emulated machines were, -8 of guests, by which pages on their way from the disk, folios with MGLRU and holes beside folios were, and -9, by which the lab's looks were); those do not count. By code-plus-data of random data with seed 167 the order of those pages was
 found, so that series has another seed. `seen` are settings that were looked at while something was changed because of them, in guests by place; they do not count either.
 """

@@ -78,7 +78,7 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
-/// When statistics are read that were read in the fill before as well.
+/// When statistics are first read in the rounds, and how much was filled when they were read before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OfRounds {
     /// For the first time in the rounds, in nanoseconds from their beginning.
@@ -102,7 +102,7 @@ impl OfRounds {
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
-    /// The same of the rounds, where it is known.
+    /// When they are first read in the rounds, where that is known.
     pub rounds: Option<OfRounds>,
     /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,

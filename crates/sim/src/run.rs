@@ -198,7 +198,7 @@ mod tests {
         let rounds = |filled| Some(OfRounds { first: 9, filled });
         // A batch of 31 is not on its list yet.
         assert_eq!([known(None, 1 << 40), known(rounds(0.7), 1 << 40)], [0, 62]);
-        // Nobody looks behind that, and nobody at all where the fill was shorter than a turn: one page takes longer than this one.
+        // There is no look after that one, and none at all where the fill was shorter than a turn. Otherwise each page would be seen, since it takes longer than 500 ns.
         assert_eq!([known(None, 500), known(rounds(0.7), 500), known(rounds(0.4), 500)], [93, 62, 31]);
         assert_eq!(known(rounds(0.0), 1 << 16), 0);
     }

@@ -1,5 +1,5 @@
 //! What the runs of a series say about the machine and the program that made them: no count of the runs, and of times only those of fills and of one setting's rounds, which are then
-//! no prediction.
+//! no prediction. Of other settings only how much their rounds differ, and when they began.
 //!
 //! What the program takes of its limit before it touches its load, and how soon it begins; how its rounds began; by its own time in a round of one setting, or by how long it filled its memory, how fast a
 //! processor was; by how long that round took, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
@@ -45,10 +45,11 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
 }
 
-/// How the rounds of a setting began: how long the fill before took, and when the lab looked for the first time from there, which is where the runs lie but for a tenth of them at each end.
-/// A look comes as long after the last, so the longest time in which none began is what lies outside; times behind it have a turn added, so that they lie side by side. `None` of fewer than
-/// five runs. Looks come 0.1 to 0.2 ms late each, so that behind a hundred of them it is not known when they come; on
-/// an emulated processor each takes many times as long.
+/// How the rounds of a setting began: when the lab looked for the first time from there, and how long the fill before took. `None` of fewer than five runs.
+///
+/// The looks are where those of the runs lie, but for a tenth at each end. A look comes as long after the last, so times lie on a circle, and the longest part of it without any lies outside:
+/// times behind that have a turn added (98 and 105 ms, not 98 and 5). Looks come 0.1 to 0.2 ms late each, so that behind a hundred of them it is not known when they come; on an emulated
+/// processor each takes many times as long.
 pub fn look_of_rounds(arm: &Arm, records: &[RunRecord], every: u64) -> Option<Begun> {
     const FEW: usize = 5;
     const KNOWN: u64 = 100;
@@ -147,7 +148,7 @@ pub fn took(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
 }
 
 /// What its rounds read is nearly the same from run to run; else how long they take says what happened in them, not how fast a machine was. Here it is 1.5 times less or more
-/// at most, but with shared data, where it is 2.1 to 3.4.
+/// at most, but with shared data and swappiness 60 or more, where it is 1.6 to 4.0.
 fn is_steady(arm: &Arm, records: &[RunRecord]) -> bool {
     const STEADY: f64 = 1.5;
     let runs = of(arm, records).filter_map(measured).filter(|run| run.rounds > 0.0);
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!([of(&[105, 210, 340, 120]), of(&[]), of(&[20_000; 5])], [None; 3]);
         let emulated: Vec<_> = (110..120).map(|begun| RunRecord { emulated: true, ..at(begun) }).collect();
         assert_eq!(look_of_rounds(&arm, &emulated, 100_000_000), None);
-        // A run that was ended before its rounds says nothing.
+        // A record that does not say how long the fill took says nothing.
         let ended = RunRecord { fill: Nanos(0), ..at(150) };
         let records = [[at(110), at(111), at(112)], [at(113), at(114), ended]].concat();
         assert_eq!(look_of_rounds(&arm, &records, 100_000_000).unwrap().first, [86_000_000, 90_000_001]);
@@ -281,6 +282,24 @@ mod tests {
         assert_eq!(worked(&arm, &records), Some(vec![3.0, 2.0]));
         let old = [record("a", 1, 0)];
         assert_eq!((codec(&arm, &old), worked(&arm, &old)), (None, None));
+    }
+
+    #[test]
+    fn a_setting_with_swap_tells_a_pace_before_one_without_and_swappiness_60_before_others() {
+        let arm = |name: &str, swap, swappiness| {
+            (Arm { name: name.to_owned(), swap, swappiness: Some(swappiness), ..Arm::default() }, Workload::default())
+        };
+        let all = [arm("none", SwapKind::None, 60), arm("1", SwapKind::File, 1), arm("60", SwapKind::File, 60)];
+        let records = ["none", "1", "60"].map(|name| {
+            let mut record = record(name, 1, 0);
+            record.reclaim.major_faults = 1000;
+            record
+        });
+        let first = |arms: &[(Arm, Workload)]| rounds(arms, &records).map(|((arm, _), _)| arm.name.clone());
+        assert_eq!(
+            [first(&all), first(&all[..2]), first(&all[..1])],
+            ["60", "1", "none"].map(|name| Some(name.to_owned()))
+        );
     }
 
     #[test]
