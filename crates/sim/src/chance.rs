@@ -7,7 +7,7 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::cost::{Costs, Spread};
 use crate::load::{Compact, OF_A_TABLE, Program};
-use crate::setting::{Begun, Setting, Sums};
+use crate::setting::{Look, Setting, Sums};
 
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;
@@ -27,7 +27,7 @@ pub struct Draw {
 }
 
 /// Things that are drawn, by their place in a draw.
-const THINGS: usize = 10;
+const THINGS: usize = 11;
 const PHASE: usize = 0;
 const AROUND: usize = 1;
 const OTHERS: usize = 2;
@@ -38,6 +38,7 @@ const DEVICE: usize = 6;
 const PROCESSOR: usize = 7;
 const CODEC: usize = 8;
 const IDLE: usize = 9;
+const LOOK: usize = 10;
 
 /// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
 /// median of 32 runs is so that of 400, where they go one way (else `enough`); drawn each by itself, costs of one seed were 17 % too high in the median.
@@ -78,32 +79,13 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
-/// When statistics are first read in the rounds, and how much was filled when they were read before.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OfRounds {
-    /// For the first time in the rounds, in nanoseconds from their beginning.
-    pub first: u64,
-    /// The part of the fill that was done at the time before.
-    pub filled: f64,
-}
-
-impl OfRounds {
-    /// Drawn from what is known, where they are read `every` so many nanoseconds.
-    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
-    fn drawn(begun: Begun, every: u64, draw: impl Fn([u64; 2]) -> u64) -> OfRounds {
-        let first = draw(begun.first) % every.max(1);
-        let done = begun.fill.saturating_sub(every - first);
-        OfRounds { first, filled: done as f64 / begun.fill.max(1) as f64 }
-    }
-}
-
 /// What one run meets with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
     /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
     pub phase: u64,
-    /// When they are first read in the rounds, where that is known.
-    pub rounds: Option<OfRounds>,
+    /// The first look in the rounds, where it is known.
+    pub look: Option<Look>,
     /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
@@ -127,18 +109,16 @@ impl Chance {
     /// Of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn of(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
-        // When a load begins and when its rounds do is one chance.
-        let at = |[soonest, latest]: [u64; 2]| soonest + draw.below(PHASE, latest.saturating_sub(soonest));
-        let (phase, rounds, late) = match setting.sums {
-            Sums::AtOnce => (0, None, 0),
-            Sums::Every(every) => (at([0, every]), None, every / LATE),
-            Sums::Watched { every, first, rounds } => {
-                (at(first), rounds.map(|begun| OfRounds::drawn(begun, every, at)), every / READER_LATE)
-            }
+        let ([soonest, latest], late) = match setting.sums {
+            Sums::AtOnce => ([0; 2], 0),
+            Sums::Every(every) => ([0, every], every / LATE),
+            Sums::Watched { every, first } => (first, every / READER_LATE),
         };
+        let is_watched = matches!(setting.sums, Sums::Watched { .. });
+        let look = setting.looks.get(draw.small(LOOK, u32::try_from(setting.looks.len()).unwrap_or(u32::MAX)) as usize);
         let chance = Chance {
-            phase,
-            rounds,
+            phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
+            look: look.copied().filter(|_| is_watched),
             around: draw.small(AROUND, 16),
             others: draw.small(OTHERS, 31),
             cluster: if draw.parts[CLUSTER] < setting.fresh { setting.cluster } else { 1 },
@@ -196,6 +176,8 @@ mod tests {
     use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
 
     #[test]
     fn every_run_has_another_part_of_what_may_be() {
@@ -210,12 +192,19 @@ mod tests {
     }
 
     #[test]
-    fn a_look_of_the_rounds_is_within_one_turn_and_so_much_was_filled_a_turn_before() {
-        let drawn = |first: u64, fill| OfRounds::drawn(Begun { first: [first, first + 1], fill }, 100, |[at, _]| at);
-        assert_eq!(drawn(140, 120), OfRounds { first: 40, filled: 0.5 });
-        // At its end, and before it began.
-        assert_eq!([drawn(100, 200), drawn(40, 60)].map(|rounds| rounds.filled), [0.5, 0.0]);
-        assert_eq!(drawn(40, 0).filled, 0.0);
+    fn each_look_that_is_known_is_drawn_as_often_as_others_and_only_a_reader_has_one() {
+        let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
+        let looks = [10, 20, 30, 40].map(|at| Look { at, filled: 0.5 });
+        let of = |sums| {
+            let known = group(1, PRESETS[2], Chance::default()).setting;
+            let setting = Setting { sums, looks: looks.to_vec(), ..known };
+            let mut all: Vec<_> = draws(8, 7).map(|draw| Chance::of(&load, &setting, &draw).0.look).collect();
+            all.sort_by_key(|look| look.map(|look| look.at));
+            all
+        };
+        let twice: Vec<_> = looks.into_iter().flat_map(|look| [Some(look); 2]).collect();
+        assert_eq!(of(Sums::Watched { every: 100, first: [0, 100] }), twice);
+        assert_eq!(of(Sums::Every(100)), vec![None; 8]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::keeper::Keeper;
 use crate::load::{Extent, PAGE};
 use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
-pub use crate::setting::{ANON, Begun, Counts, FILE, Setting, Sums, SwapTo};
+pub use crate::setting::{ANON, Counts, FILE, Look, Setting, Sums, SwapTo};
 use crate::statistics::{Looks, Statistics};
 use crate::stream::{Coming, Stream};
 

@@ -124,7 +124,8 @@ mod tests {
     use super::*;
     use crate::forecast::RUNS;
     use crate::kernel::PRESETS;
-    use crate::setting::{Sums, SwapTo};
+    use crate::memory::tests::group;
+    use crate::setting::SwapTo;
 
     #[test]
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
@@ -136,20 +137,8 @@ mod tests {
             (PaceBy::Work, SwapTo::Disk),
             (PaceBy::Fill, SwapTo::Zram),
         ] {
-            let known = Setting {
-                limit: 3 << 8,
-                follows: false,
-                swappiness: 60,
-                swap,
-                slots: 16 << 8,
-                read_ahead: 32,
-                cluster: 8,
-                fresh: 0.5,
-                base: 0,
-                sums: Sums::AtOnce,
-                costs: Costs::default(),
-                kernel: PRESETS[2],
-            };
+            let known =
+                Setting { limit: 3 << 8, swap, slots: 16 << 8, ..group(1, PRESETS[2], Chance::default()).setting };
             let six = Pace { times: 6.0, spread: 1.0 };
             let costs = match by {
                 PaceBy::Round | PaceBy::EmulatedRound => known.costs.with_device(six),

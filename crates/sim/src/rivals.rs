@@ -159,7 +159,9 @@ mod tests {
     use ramline_trace::generate::{Access, Memory, Region, Touch};
 
     use super::*;
-    use crate::setting::Sums;
+    use crate::chance::Chance;
+    use crate::kernel::PRESETS;
+    use crate::memory::tests::group;
 
     fn counted(rule: Rule, pages: &[u64], room: u64) -> Counted {
         let touches = pages.iter().map(|page| Touch { region: 0, access: Access::Load, offset: page * 4096 });
@@ -182,17 +184,8 @@ mod tests {
         let load = Compact::new(&[file], [].into_iter(), touches.into_iter(), 3).unwrap();
         let with = |room| Setting {
             limit: room + chance::least_base(&load),
-            follows: false,
-            swappiness: 60,
             swap: SwapTo::Nowhere,
-            slots: 0,
-            read_ahead: 32,
-            cluster: 8,
-            fresh: 0.5,
-            base: 0,
-            sums: Sums::AtOnce,
-            costs: crate::cost::Costs::default(),
-            kernel: crate::kernel::PRESETS[2],
+            ..group(1, PRESETS[2], Chance::default()).setting
         };
         let of = |room| simpler(&load, &with(room)).one_list;
         assert_eq!(

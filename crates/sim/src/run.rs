@@ -2,9 +2,9 @@
 
 use ramline_trace::generate::{Load, Memory as Kind};
 
-use crate::chance::{Chance, OfRounds};
+use crate::chance::Chance;
 use crate::load::{Compact, word};
-use crate::memory::{Counts, Memory, Setting};
+use crate::memory::{Counts, Look, Memory, Setting};
 use crate::page::{Pages, bit};
 use crate::pool::Pool;
 use crate::reports::Reports;
@@ -81,11 +81,11 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     memory.steps.minor += memory.steps.fill;
     let mut reports = Reports::of(load);
     // The first touch of a fill is of an idle page.
-    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.rounds, &mut reports);
+    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.look, &mut reports);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
-    if let Some(rounds) = chance.rounds {
-        memory.looks.next_at(begin + rounds.first);
+    if let Some(look) = chance.look {
+        memory.looks.next_at(begin + look.at);
     }
     reports.begin(begin, load.of_a_round);
     let done = touches(&mut memory, &load.rounds, 0, begin.saturating_add(timeout), &mut reports);
@@ -107,15 +107,15 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     }
 }
 
-/// Fills memory. Where it is known how the rounds begin, statistics are read for the last time when as much is filled as was then. How many touches.
+/// Fills memory; how many touches. Where the first look in the rounds is known, the last before it is at the same part of the fill as in that run.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a part of the touches of a fill"
 )]
-fn fill(memory: &mut Memory, words: &[u32], rounds: Option<OfRounds>, reports: &mut Reports) -> u64 {
-    let part = rounds.map_or(0.0, |rounds| rounds.filled);
+fn fill(memory: &mut Memory, words: &[u32], look: Option<Look>, reports: &mut Reports) -> u64 {
+    let part = look.map_or(0.0, |look| look.filled);
     // It stores page by page, so it can be parted anywhere.
     let (before, after) = words.split_at((words.len() as f64 * part) as usize);
     let done = touches(memory, before, 0, u64::MAX, reports);
@@ -123,7 +123,7 @@ fn fill(memory: &mut Memory, words: &[u32], rounds: Option<OfRounds>, reports: &
         memory.looks.next_at(memory.clock);
         memory.sum_up();
     }
-    if rounds.is_some() {
+    if look.is_some() {
         memory.looks.next_at(u64::MAX);
     }
     touches(memory, after, done.touches, u64::MAX, reports).touches
@@ -181,25 +181,25 @@ mod tests {
     use crate::statistics::Looks;
 
     /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before, where its statistics are read `every` so many nanoseconds.
-    fn known(rounds: Option<OfRounds>, every: u64) -> u64 {
+    fn known(look: Option<Look>, every: u64) -> u64 {
         let [.., kernel, _] = PRESETS;
-        let chance = Chance { phase: every, rounds, ..Chance::default() };
+        let chance = Chance { phase: every, look, ..Chance::default() };
         let mut memory = group(100, kernel, chance);
-        memory.looks = Looks::new(Sums::Watched { every, first: [every; 2], rounds: None }, &chance);
+        memory.looks = Looks::new(Sums::Watched { every, first: [every; 2] }, &chance);
         let words: Vec<u32> = (0..100).map(|id| id | word::STORE).collect();
         let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
-        assert_eq!(fill(&mut memory, &words, rounds, &mut Reports::of(&load)), 100);
+        assert_eq!(fill(&mut memory, &words, look, &mut Reports::of(&load)), 100);
         memory.looks.next_at(u64::MAX);
         memory.statistics().size[ANON][0]
     }
 
     #[test]
     fn what_was_seen_last_before_the_rounds_is_what_was_filled_then() {
-        let rounds = |filled| Some(OfRounds { first: 9, filled });
+        let look = |filled| Some(Look { at: 9, filled });
         // A batch of 31 is not on its list yet.
-        assert_eq!([known(None, 1 << 40), known(rounds(0.7), 1 << 40)], [0, 62]);
+        assert_eq!([known(None, 1 << 40), known(look(0.7), 1 << 40)], [0, 62]);
         // There is no look after that one, and none at all where the fill was shorter than a turn. Otherwise each page would be seen, since it takes longer than 500 ns.
-        assert_eq!([known(None, 500), known(rounds(0.7), 500), known(rounds(0.4), 500)], [93, 62, 31]);
-        assert_eq!(known(rounds(0.0), 1 << 16), 0);
+        assert_eq!([known(None, 500), known(look(0.7), 500), known(look(0.4), 500)], [93, 62, 31]);
+        assert_eq!(known(look(0.0), 1 << 16), 0);
     }
 }

@@ -32,18 +32,16 @@ pub enum Sums {
         every: u64,
         /// The first is between these, from when the load begins to fill its memory.
         first: [u64; 2],
-        /// Where it is known how its rounds began.
-        rounds: Option<Begun>,
     },
 }
 
-/// How the rounds of a load began whose statistics are read again and again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
-    /// They were read for the first time between these, from the beginning of the rounds; what is beyond one turn counts from the next.
-    pub first: [u64; 2],
-    /// Nanoseconds that the fill before them took, all of it at one pace.
-    pub fill: u64,
+/// The first look at the statistics in the rounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Nanoseconds from the beginning of the rounds.
+    pub at: u64,
+    /// The part of the fill that was done at the look before; 0 where that came before the fill.
+    pub filled: f64,
 }
 
 /// What can be chosen.
@@ -69,6 +67,8 @@ pub struct Setting {
     pub base: u64,
     /// When the statistics are summed up that the kernel decides on.
     pub sums: Sums,
+    /// Where a reader sums them up: his first looks in the rounds of runs that are known, one of which a simulated run has. Empty where none is known.
+    pub looks: Vec<Look>,
     /// What things take.
     pub costs: Costs,
     /// What the kernel does where kernels differ.

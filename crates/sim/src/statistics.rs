@@ -80,10 +80,8 @@ mod tests {
 
     #[test]
     fn a_reader_takes_turns_from_its_first_on_and_makes_up_for_none() {
-        let mut looks = Looks::new(
-            Sums::Watched { every: 100, first: [0; 2], rounds: None },
-            &Chance { phase: 30, ..Chance::default() },
-        );
+        let mut looks =
+            Looks::new(Sums::Watched { every: 100, first: [0; 2] }, &Chance { phase: 30, ..Chance::default() });
         assert_eq!([seen(&mut looks, 29, 1), seen(&mut looks, 30, 2), seen(&mut looks, 129, 3)], [0, 2, 2]);
         // A wait has taken two of them: the next comes in its own time.
         assert_eq!([seen(&mut looks, 380, 4), seen(&mut looks, 429, 5), seen(&mut looks, 430, 6)], [4, 4, 6]);

@@ -3,21 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use ramline_evidence::rng::SplitMix64;
-use ramline_sim::belady;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
-use ramline_sim::forecast;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE, Program};
-use ramline_sim::memory::{Counts, Setting, Sums, SwapTo};
+use ramline_sim::memory::{Counts, Look, Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
+use ramline_sim::{belady, forecast};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
 const TIMEOUT: u64 = 4_000_000_000;
 
 fn setting(swap: SwapTo, limit: u64) -> Setting {
-    let (costs, kernel) = (Costs::default(), PRESETS[2]);
     Setting {
         limit,
         follows: false,
@@ -29,8 +27,9 @@ fn setting(swap: SwapTo, limit: u64) -> Setting {
         fresh: 0.5,
         base: 60,
         sums: Sums::AtOnce,
-        costs,
-        kernel,
+        looks: Vec::new(),
+        costs: Costs::default(),
+        kernel: PRESETS[2],
     }
 }
 
@@ -95,14 +94,15 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
-    let sums = [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every], rounds: None }]
-        [below(random, 3) as usize];
+    let sums =
+        [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every] }][below(random, 3) as usize];
     Setting {
         follows: random.below(2) == 1,
         swappiness: random.below(201),
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
         sums,
+        looks: vec![Look { at: random.below(every), filled: 0.5 }; below(random, 2) as usize],
         kernel: any_kernel(random),
         ..setting(swap, 90 + random.below(pages + 200))
     }
@@ -358,10 +358,8 @@ fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_ca
 #[test]
 fn a_forecast_is_a_function_of_its_seed() {
     let load = code_plus_data(3, false);
-    let setting = Setting {
-        sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000], rounds: None },
-        ..setting(SwapTo::Disk, 15 << 8)
-    };
+    let setting =
+        Setting { sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000] }, ..setting(SwapTo::Disk, 15 << 8) };
     let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
@@ -384,7 +382,7 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
     let of = |sums| Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) };
-    let watched = |every| Sums::Watched { every, first: [0; 2], rounds: None };
+    let watched = |every| Sums::Watched { every, first: [0; 2] };
     // A single look, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
     let once = |phase| run_by(&load, of(watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
     assert_ne!(once(0), once(1_000_000));

@@ -261,8 +261,7 @@ fn prepared(
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let every = ns(SAMPLE_EVERY);
-    let rounds = known::look_of_rounds(arm, basis.records, every);
-    let watched = Sums::Watched { every, first: basis.first_look, rounds };
+    let watched = Sums::Watched { every, first: basis.first_look };
     let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),
@@ -275,6 +274,7 @@ fn prepared(
         fresh: known::fresh(arm, basis.records).unwrap_or(FRESH),
         base: 0,
         sums,
+        looks: known::looks(arm, basis.records, every),
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), arm),
         kernel: *kernel,
     };

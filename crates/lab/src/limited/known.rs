@@ -8,7 +8,7 @@ use ramline_evidence::{CodecTimes, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
 use ramline_sim::forecast::{Figures, Range, Seen};
 use ramline_sim::load::PAGE;
-use ramline_sim::memory::Begun;
+use ramline_sim::memory::Look;
 use ramline_sim::pace;
 
 use super::forecast::measured;
@@ -45,32 +45,21 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     Some(if soon / every == late / every { [every - late % every, every - soon % every] } else { [0, every] })
 }
 
-/// How the rounds of a setting began: when the lab looked for the first time from there, and how long the fill before took. `None` of fewer than five runs.
-///
-/// The looks are where those of the runs lie, but for a tenth at each end. A look comes as long after the last, so times lie on a circle, and the longest part of it without any lies outside:
-/// times behind that have a turn added (98 and 105 ms, not 98 and 5). Looks come 0.1 to 0.2 ms late each, so that behind a hundred of them it is not known when they come; on an emulated
-/// processor each takes many times as long.
-pub fn look_of_rounds(arm: &Arm, records: &[RunRecord], every: u64) -> Option<Begun> {
+/// When the lab looked for the first time in the rounds of each run of a setting, and how much was filled when it had looked before. None of fewer than five runs, or on an emulated
+/// processor: looks come 0.1 to 0.2 ms late each, there many times as much, so that behind a hundred of them it is not known when they come.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
+pub fn looks(arm: &Arm, records: &[RunRecord], every: u64) -> Vec<Look> {
     const FEW: usize = 5;
     const KNOWN: u64 = 100;
     let every = every.max(1);
     let one = |record: &RunRecord| {
-        let begun = done(record)?.saturating_sub(record.elapsed).0;
-        let is_known = record.fill.0 > 0 && begun / every < KNOWN && !record.emulated;
-        is_known.then_some((every - begun % every, record.fill.0))
+        let (fill, begun) = (record.fill.0, done(record)?.saturating_sub(record.elapsed).0);
+        let since = begun % every;
+        let filled = fill.saturating_sub(since) as f64 / fill as f64;
+        (fill > 0 && begun / every < KNOWN && !record.emulated).then_some(Look { at: every - since, filled })
     };
-    let (mut all, mut fills): (Vec<u64>, Vec<u64>) = of(arm, records).filter_map(one).unzip();
-    (all.len() >= FEW).then_some(())?;
-    all.sort_unstable();
-    fills.sort_unstable();
-    let (least, most) = (*all.first()?, *all.last()?);
-    let gaps = all.windows(2).map(|pair| pair[1] - pair[0]).chain([least + every - most]);
-    let (begins, _) = gaps.enumerate().max_by_key(|(_, gap)| *gap)?;
-    let turn = (begins + 1) % all.len();
-    all[..turn].iter_mut().for_each(|next| *next += every);
-    all.rotate_left(turn);
-    let few = all.len() / 10;
-    Some(Begun { first: [*all.get(few)?, all.iter().nth_back(few)? + 1], fill: *fills.get(fills.len() / 2)? })
+    let all: Vec<Look> = of(arm, records).filter_map(one).collect();
+    if all.len() < FEW { Vec::new() } else { all }
 }
 
 /// When the lab saw that the load was done; it looks on while the program ends.
@@ -221,37 +210,30 @@ mod tests {
     }
 
     #[test]
-    fn looks_of_rounds_lie_where_they_were_seen_on_a_circle() {
+    fn a_look_of_the_rounds_and_what_was_filled_before_it_are_those_of_one_run() {
         let arm = Arm { name: "a".to_owned(), ..Arm::default() };
+        // The rounds begin so many milliseconds after the lab began to look.
         let at = |begun: u64| {
-            let mut record = record("a", 50_000_000, 0);
+            let mut record = record("a", 80_000_000, 0);
             let at = Nanos(begun * 1_000_000 + record.elapsed.0);
             record.samples = vec![Sample { at, phase: Phase::Done, ..Sample::default() }];
             record
         };
-        let of = |begun: &[u64]| {
-            let records: Vec<_> = begun.iter().map(|ms| at(*ms)).collect();
-            let begun = look_of_rounds(&arm, &records, 100_000_000)?;
-            assert_eq!(begun.fill, 50_000_000);
-            Some(begun.first.map(|at| at / 1_000_000))
-        };
-        // Begun 5 to 40 ms after a look, in whichever turn.
-        assert_eq!(of(&[105, 210, 340, 120, 430]), Some([60, 95]));
-        // Some begin just before a look, others just behind one.
-        assert_eq!(of(&[195, 202, 98, 99, 101]), Some([98, 105]));
-        assert_eq!(of(&(1..=20).map(|n| 100 + n).collect::<Vec<_>>()), Some([82, 97]));
-        // Too few, and too late to be known.
-        assert_eq!([of(&[105, 210, 340, 120]), of(&[]), of(&[20_000; 5])], [None; 3]);
-        let emulated: Vec<_> = (110..120).map(|begun| RunRecord { emulated: true, ..at(begun) }).collect();
-        assert_eq!(look_of_rounds(&arm, &emulated, 100_000_000), None);
-        // A record that does not say how long the fill took says nothing.
-        let ended = RunRecord { fill: Nanos(0), ..at(150) };
-        let records = [[at(110), at(111), at(112)], [at(113), at(114), ended]].concat();
-        assert_eq!(look_of_rounds(&arm, &records, 100_000_000).unwrap().first, [86_000_000, 90_000_001]);
+        let of = |records: &[RunRecord]| looks(&arm, records, 100_000_000);
+        let look = |ms: u64, filled| Look { at: ms * 1_000_000, filled };
+        // Where the fill began after the look before, nothing was filled then; a look as the rounds begin is the one before.
+        let known = [105, 220, 340, 490, 200].map(at);
+        let expected = [look(95, 0.9375), look(80, 0.75), look(60, 0.5), look(10, 0.0), look(100, 1.0)];
+        assert_eq!(of(&known), expected);
+        // Too few; too late, on an emulated processor, or of a record that does not say how long its fill took.
+        assert_eq!(of(&known[..4]), []);
+        let [late, emulated, silent] =
+            [at(20_000), RunRecord { emulated: true, ..at(110) }, RunRecord { fill: Nanos(0), ..at(110) }];
+        assert_eq!(of(&[&known[..], &[late, emulated, silent]].concat()), expected);
         // The lab looks on while the program ends.
-        let mut late = at(110);
-        late.samples.push(Sample { at: Nanos(1 << 40), ..late.samples[0].clone() });
-        assert_eq!(done(&late), Some(late.samples[0].at));
+        let mut ending = at(110);
+        ending.samples.push(Sample { at: Nanos(1 << 40), ..ending.samples[0].clone() });
+        assert_eq!(done(&ending), Some(ending.samples[0].at));
     }
 
     #[test]
