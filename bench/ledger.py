@@ -3,7 +3,7 @@
 A cell is a setting of a series. A figure counts where the kernel had at least 50 of it in a round; below, an error in percent says nothing. Its error is that of the middle
 predicted against the middle measured; it is held where that lies in the interval predicted. Beside the simulator stand a list of pages that are touched longest ago, two
 lists, and "nothing changes": what was measured with swap:60 on the same kernel, taken for every other setting. Of guests no time is looked at. A time counts where it is under
-three times the fastest of its series; that of the setting which gave the pace of the disk counts for nothing. Two settings have a rank where their runs tell them apart: the 95 %
+three times the fastest of its series; those of the settings which gave the paces of the disk count for nothing. Two settings have a rank where their runs tell them apart: the 95 %
 bootstrap interval of the ratio of their medians does not hold 1.
 """
 
@@ -21,7 +21,8 @@ LEAST = 50
 SLOWDOWN = 3
 WIDE = 2
 RESAMPLES = 2000
-PACE = re.compile(r"(?:by what|by|part of) a round of (.+?)(?: took;|, whose)")
+NEAR = 0.1
+PACE = re.compile(r"(?:by what|by|part of) a round of (.+?)(?: took;|, whose)|by rounds of (.+?) and (.+?), whose")
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
 
 
@@ -63,12 +64,13 @@ def cells(series):
     for entry in series:
         seen, settings = seen_of(entry), entry["predicted"]["settings"]
         base = next((setting for setting in settings if setting["name"].startswith("swap:60")), settings[0] if settings else None)
-        pace = next((found[1] for found in map(PACE.search, entry["predicted"]["notes"]) if found), None)
+        paced = next((found.groups() for found in map(PACE.search, entry["predicted"]["notes"]) if found), ())
         for setting in settings:
             name, simpler = setting["name"], setting.get("simpler") or {}
             seconds = [run["seconds"] / run["rounds"] for run in entry["runs"] if run["setting"] == name and run["rounds"] > 0]
+            counts = {figure: [run[figure] / run["rounds"] for run in entry["runs"] if run["setting"] == name and run["rounds"] > 0 and run[figure] is not None] for figure in FIGURES}
             yield {"series": entry["name"], "place": place_of(entry), "guest": "guest" in entry, "setting": name, "seen": name.split(" ")[0] in seen, "predicted": setting["foretold"],
-                   "seconds": seconds, "paced": name == pace, "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
+                   "seconds": seconds, "counts": counts, "paced": name in paced, "measured": setting["measured"], "runs": setting["runs"], "one_list": simpler.get("one_list"), "two_lists": simpler.get("two_lists"),
                    "unchanged": {figure: ((base["measured"] or {}).get(figure) or {}).get("median") for figure in FIGURES} if setting is not base else None}
 
 
@@ -133,6 +135,21 @@ def ranked(cells_of):
             yield apart(seconds, others), sign(said - other) * sign(statistics.median(seconds) - statistics.median(others))
 
 
+def middle_of(values):
+    """Between which of these values the middle lies of what they are drawn from, with 95 %; None of fewer than six (order statistics: a value is above it as often as a coin falls)."""
+    n, below = len(values), 0.0
+    for at in range(n // 2):
+        below += math.comb(n, at) / 2**n
+        if below > 0.025:
+            return None if at == 0 else (sorted(values)[at - 1], sorted(values)[n - at])
+    return None
+
+
+def far(counted, figure):
+    """Cells that are more than a tenth off, and where the middle of their runs may lie."""
+    return [(cell, error(cell, figure), middle_of(cell["counts"][figure])) for cell in counted if pair(cell, figure) and abs(error(cell, figure)) > NEAR]
+
+
 def lines_of(counted):
     """One line a figure: how many cells, errors, and how many were held."""
     for figure, name in FIGURES.items():
@@ -168,6 +185,10 @@ def summary(series):
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
     out = [f"{len(counted)} cells count; {right} end as predicted"]
     out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
+    off = far(counted, "refault_file")
+    if off:
+        said = [f"{cell['series']}, {cell['setting']} {wrong:+.1%}" + (f", of whose {len(cell['counts']['refault_file'])} runs the middle is from {count(sure[0])} to {count(sure[1])}" if sure else "") for cell, wrong, sure in off]
+        out.append(f"file pages back more than a tenth off: {len(off)} cells ({'; '.join(said)})")
     for place, of in (("here", [cell for cell in counted if not cell["guest"]]), ("in guests", [cell for cell in counted if cell["guest"]])):
         found = widths(of)
         if found:

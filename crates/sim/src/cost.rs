@@ -52,6 +52,25 @@ pub struct Pace {
     pub spread: f64,
 }
 
+/// How many times slower disks were than they were taken to be. Those that are as fast by single pages may be unlike by long reads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disk {
+    /// In what a request takes at all.
+    pub request: f64,
+    /// In what each page of it takes.
+    pub page: f64,
+    /// So many times less or more in one of the runs.
+    pub spread: f64,
+}
+
+impl Disk {
+    /// So many times slower in both.
+    #[must_use]
+    pub const fn of_both(Pace { times, spread }: Pace) -> Disk {
+        Disk { request: times, page: times, spread }
+    }
+}
+
 /// Nanoseconds of each step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
@@ -230,12 +249,18 @@ impl Costs {
         Costs { compress, decompress, is_codec_measured: true, spread, ..self }
     }
 
-    /// Devices so many times slower, by rounds that a processor has its part in: what it takes is known better then, compression is not.
+    /// Disks so many times slower, by rounds that a processor has its part in: what it takes is known better then, compression is not.
     #[must_use]
-    pub fn with_device(self, pace: Pace) -> Costs {
+    pub fn with_disk(self, Disk { request, page, spread }: Disk) -> Costs {
         let processor = self.spread.processor.min(MEASURED_SPREAD);
-        let spread = Spread { device: pace.spread, processor, ..self.spread };
-        Costs { spread, ..self.each(pace.times, 1.0, 1.0) }
+        let slower = |[all, each]: [f64; 2]| [all * request, each * page];
+        Costs {
+            read: slower(self.read),
+            swap_read: slower(self.swap_read),
+            swap_written: slower(self.swap_written),
+            spread: Spread { device: spread, processor, ..self.spread },
+            ..self
+        }
     }
 
     /// A processor so many times slower. Compression is so as well where it is only assumed, and no more uncertain than `CODEC_SPREAD` then.
@@ -348,7 +373,7 @@ mod tests {
     #[test]
     fn compression_that_was_measured_stays_as_it_was_whatever_the_paces() {
         let four = Pace { times: 4.0, spread: 1.2 };
-        let costs = Costs::default().with_codec([9e3, 3e3], 1.1).with_device(four).with_processor(four);
+        let costs = Costs::default().with_codec([9e3, 3e3], 1.1).with_disk(Disk::of_both(four)).with_processor(four);
         assert_eq!(([costs.compress, costs.decompress], costs.spread.codec), ([9e3, 3e3], 1.1));
         assert_eq!(costs.swap_fetch, 4.0 * Costs::default().swap_fetch);
     }
@@ -373,6 +398,15 @@ mod tests {
         let of_256 = whole(costs.fetch[0]) + of_read(costs.read, 256);
         assert!(of_256.abs_diff(long.into()) <= 2, "{of_256}");
         assert!((costs.swap_written[0] + 256.0 * costs.swap_written[1] - f64::from(long)).abs() < 1.0, "{costs:?}");
+    }
+
+    #[test]
+    fn a_disk_may_be_slower_by_its_requests_than_by_their_pages() {
+        let costs = Costs::default();
+        let slower = costs.with_disk(Disk { request: 3.0, page: 0.5, spread: 1.2 });
+        let of = |costs: Costs| [costs.read, costs.swap_read, costs.swap_written];
+        assert_eq!(of(slower), of(costs).map(|[all, each]| [3.0 * all, 0.5 * each]));
+        assert_eq!((slower.spread.device, slower.spread.processor), (1.2, MEASURED_SPREAD));
     }
 
     #[test]

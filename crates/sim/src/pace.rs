@@ -6,7 +6,7 @@
 use std::{panic, thread};
 
 use crate::chance::{self, Chance, Draw};
-use crate::cost::{self, Costs, Pace, Spread};
+use crate::cost::{self, Costs, Disk, Pace, Spread};
 use crate::forecast::Range;
 use crate::load::Compact;
 use crate::run::{self, Outcome};
@@ -32,6 +32,10 @@ pub enum PaceBy {
     Work,
     /// That of the disks, by how long a round took.
     Round,
+    /// Only that of what a request takes at all, by the same.
+    Requests,
+    /// Only that of each page of a request.
+    Pages,
     /// The same of a guest on an emulated processor, beside which disks may take next to nothing.
     EmulatedRound,
 }
@@ -52,12 +56,8 @@ pub fn found(
     // Of a fill the rounds are no part.
     let timeout = if by == PaceBy::Fill { 0 } else { timeout };
     let takes = |times: f64, runs: u32| {
-        let pace = Pace { times, spread: 1.0 };
-        let costs = match by {
-            PaceBy::Fill | PaceBy::Work => setting.costs.with_processor(pace),
-            PaceBy::Round | PaceBy::EmulatedRound => setting.costs.with_device(pace),
-        };
-        let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..setting.clone() };
+        let costs = Costs { spread: Spread::of_all(1.0), ..slower(setting.costs, by, times) };
+        let setting = Setting { costs, ..setting.clone() };
         let one = |draw: &Draw| {
             let (chance, setting) = Chance::of(load, &setting, draw);
             seconds(&run::compact(load, pages.clone(), setting, timeout, chance), by)
@@ -82,6 +82,17 @@ pub fn found(
     Some(search([about - OFF, about + OFF], FINE).exp2())
 }
 
+/// Costs where what such a pace is of takes so many times as long.
+fn slower(costs: Costs, by: PaceBy, times: f64) -> Costs {
+    let disk = |request, page| costs.with_disk(Disk { request, page, spread: 1.0 });
+    match by {
+        PaceBy::Fill | PaceBy::Work => costs.with_processor(Pace { times, spread: 1.0 }),
+        PaceBy::Round | PaceBy::EmulatedRound => disk(times, times),
+        PaceBy::Requests => disk(times, 1.0),
+        PaceBy::Pages => disk(1.0, times),
+    }
+}
+
 /// What becomes of each, in their order: a search has one setting, so that its runs are what can be done side by side.
 fn on_all_processors<T: Sync, U: Send>(all: &[T], what: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -99,7 +110,7 @@ fn seconds(run: &Outcome, by: PaceBy) -> f64 {
     match by {
         PaceBy::Fill => run.fill as f64 / 1e9,
         PaceBy::Work => of_a_round(run.took - run.waited),
-        PaceBy::Round | PaceBy::EmulatedRound => of_a_round(run.took),
+        PaceBy::Round | PaceBy::EmulatedRound | PaceBy::Requests | PaceBy::Pages => of_a_round(run.took),
     }
 }
 
@@ -134,17 +145,15 @@ mod tests {
         for (by, swap) in [
             (PaceBy::Round, SwapTo::Disk),
             (PaceBy::EmulatedRound, SwapTo::Disk),
+            (PaceBy::Requests, SwapTo::Disk),
+            (PaceBy::Pages, SwapTo::Disk),
             (PaceBy::Work, SwapTo::Disk),
             (PaceBy::Fill, SwapTo::Zram),
         ] {
             let known =
                 Setting { limit: 3 << 8, swap, slots: 16 << 8, ..group(1, PRESETS[2], Chance::default()).setting };
-            let six = Pace { times: 6.0, spread: 1.0 };
-            let costs = match by {
-                PaceBy::Round | PaceBy::EmulatedRound => known.costs.with_device(six),
-                PaceBy::Work | PaceBy::Fill => known.costs.with_processor(six),
-            };
-            let slow = Setting { costs: Costs { spread: Spread::of_all(1.0), ..costs }, ..known.clone() };
+            let costs = Costs { spread: Spread::of_all(1.0), ..slower(known.costs, by, 6.0) };
+            let slow = Setting { costs, ..known.clone() };
             let pages = run::pages(&load, length);
             let one = |draw: Draw| {
                 let (chance, slow) = Chance::of(&load, &slow, &draw);

@@ -1,7 +1,7 @@
 //! What the times of a forecast rest on: costs as they are assumed or as `measure tiers` found them, and what a series says about its machine.
 
 use ramline_evidence::TierReport;
-use ramline_sim::cost::{Costs, Pace};
+use ramline_sim::cost::{Costs, Disk, Pace};
 
 use super::forecast::Question;
 use super::known;
@@ -28,7 +28,7 @@ pub struct Basis<'a> {
     /// Which its own time in a round said, not a fill.
     pub by_work: bool,
     /// And its disks.
-    pub disk: Option<Pace>,
+    pub disk: Option<Disk>,
     /// The program's nanoseconds between touches.
     pub between: f64,
     /// What lies between files and their disk adds to each read, in nanoseconds.
@@ -67,34 +67,43 @@ impl<'a> Basis<'a> {
             self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
-        let mut costs = self.disk.map_or(costs, |pace| costs.with_device(pace));
+        let mut costs = self.disk.map_or(costs, |disk| costs.with_disk(disk));
         if known::is_emulated(self.records) {
             costs.swap_written = costs.swap_written.map(|ns| ns / EMULATED);
         }
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
 
-    /// That in words; `setting` is the one by whose rounds paces were found.
+    /// That in words; `by` are the settings by whose rounds paces were found: all but that of a disk's pages by the first, that by the second.
     #[must_use]
-    pub fn said(&self, setting: &str) -> String {
+    pub fn said(&self, by: [&str; 2]) -> String {
         const GIVEN: &str = "whose own time is so no prediction";
+        let [setting, long] = by;
         let found = self.tiers.map(|report| report.conditions.first().map_or("", String::as_str));
         let base = match (found, self.disk) {
             (Some(conditions), None) => Some(format!("by what measure tiers found ({conditions})")),
             (None, None) => Some("by assumed costs of a disk".to_owned()),
             (_, Some(_)) => None,
         };
-        let disk = self.disk.map(|pace| {
+        let disk = self.disk.map(|Disk { request, page, .. }| {
             let of = if found.is_some() { "measure tiers found" } else { "is assumed" };
-            format!("reads took {} as long as {of}, by a round of {setting}, {GIVEN}", times(pace))
+            let (request, page) = (times(request), times(page));
+            if long.is_empty() {
+                return format!("reads took {request} as long as {of}, by a round of {setting}, {GIVEN}");
+            }
+            format!(
+                "requests to a disk took {request} as long as {of} and each page of them {page}, by rounds of {setting} and {long}, whose own times \
+                 are so no predictions"
+            )
         });
         let processor = self.processor.map(|pace| {
             let by = match (self.by_work, self.disk) {
                 (false, _) => "how long memory took to fill".to_owned(),
-                (true, Some(_)) => "its part of that round".to_owned(),
+                (true, Some(_)) if long.is_empty() => "its part of that round".to_owned(),
+                (true, Some(_)) => format!("its part of a round of {setting}"),
                 (true, None) => format!("its part of a round of {setting}, {GIVEN}"),
             };
-            format!("a processor took {} as long as is assumed, by {by}", times(pace))
+            format!("a processor took {} as long as is assumed, by {by}", times(pace.times))
         });
         let has_codec = self.records.iter().any(|record| record.codec.is_some());
         let codec = has_codec.then(|| "compression with zram as before each run".to_owned());
@@ -110,8 +119,8 @@ impl<'a> Basis<'a> {
     }
 }
 
-fn times(pace: Pace) -> String {
-    if pace.times < 0.1 { "less than a tenth".to_owned() } else { format!("{:.1} times", pace.times) }
+fn times(times: f64) -> String {
+    if times < 0.1 { "less than a tenth".to_owned() } else { format!("{times:.1} times") }
 }
 
 #[cfg(test)]
@@ -155,10 +164,11 @@ mod tests {
 
     fn said_of(basis: Basis<'_>) {
         let pace = Some(Pace { times: 2.0, spread: 1.2 });
-        let said = |basis: Basis<'_>| basis.said("swap:60");
+        let said = |basis: Basis<'_>| basis.said(["swap:60", ""]);
+        let disk = pace.map(Disk::of_both);
         assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
         assert_eq!(
-            said(Basis { processor: pace, disk: pace, by_work: true, ..basis }),
+            said(Basis { processor: pace, disk, by_work: true, ..basis }),
             "times: reads took 2.0 times as long as is assumed, by a round of swap:60, whose own time is so no prediction; a processor took 2.0 \
              times as long as is assumed, by its part of that round"
         );
@@ -166,6 +176,12 @@ mod tests {
             said(Basis { processor: pace, by_work: true, ..basis }),
             "times: by assumed costs of a disk; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60, whose own \
              time is so no prediction"
+        );
+        let disk = disk.map(|disk| Disk { page: 0.5, ..disk });
+        assert_eq!(
+            Basis { processor: pace, disk, by_work: true, ..basis }.said(["swap:60", "no-swap"]),
+            "times: requests to a disk took 2.0 times as long as is assumed and each page of them 0.5 times, by rounds of swap:60 and no-swap, whose own \
+             times are so no predictions; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60"
         );
         let emulated = [RunRecord { emulated: true, ..RunRecord::default() }];
         assert_eq!(

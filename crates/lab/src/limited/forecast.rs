@@ -3,7 +3,7 @@
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
-use ramline_sim::cost::Pace;
+use ramline_sim::cost::{Disk, Pace};
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
@@ -84,7 +84,7 @@ pub fn forecast(
 ) -> Result<Forecast> {
     let touches = decoded(question)?;
     let lengths = Lengths::of(&touches);
-    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ""), false, progress)
+    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ["", ""]), false, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
@@ -132,15 +132,29 @@ pub fn against(
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
         let writes = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-        let disk = if writes { found(by_round, basis, round, of_rounds)? } else { None };
+        let disk = if writes { found(by_round, basis, round, of_rounds)?.map(Disk::of_both) } else { None };
         // Fills of other settings wait for swap.
         let spread = filled.map_or(1.0, |(_, took)| pace::spread(took));
         let processor = found(PaceBy::Fill, Basis { disk, ..basis }, filled, spread)?;
         basis = Basis { processor, by_work: false, ..basis };
     }
-    let basis = Basis { disk: found(by_round, basis, round, of_rounds)?, ..basis };
-    let name = round.map_or("", |((arm, _), _)| arm.name.as_str());
-    let mut out = foretold(question, &[kernel], &touches, (basis, name), true, progress)?;
+    let disk = found(by_round, basis, round, of_rounds)?.map(Disk::of_both);
+    let long = round.and_then(|((arm, _), _)| known::long(&question.arms, records, arm));
+    let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
+    // By single pages and by long reads a disk may be unlike. Each says something about what the other is found by, so a second turn is nearer.
+    let mut parted = disk.filter(|_| long.is_some());
+    for by in [PaceBy::Pages, PaceBy::Requests, PaceBy::Pages, PaceBy::Requests] {
+        let Some(disk) = parted else { break };
+        let (of, with): (_, fn(Disk, f64) -> Disk) = match by {
+            PaceBy::Pages => (long, |disk, page| Disk { page, ..disk }),
+            _ => (round, |disk, request| Disk { request, ..disk }),
+        };
+        let pace = found(by, Basis { disk: Some(with(disk, 1.0)), ..basis }, of, of_rounds)?;
+        parted = pace.map(|pace| with(disk, pace.times));
+    }
+    let by = [round, parted.and(long)].map(|of| of.map_or("", |((arm, _), _)| arm.name.as_str()));
+    let basis = Basis { disk: parted.or(disk), ..basis };
+    let mut out = foretold(question, &[kernel], &touches, (basis, by), true, progress)?;
     beside(&mut out, records);
     Ok(out)
 }
@@ -158,7 +172,7 @@ fn foretold(
     question: &Question<'_>,
     kernels: &[Kernel],
     touches: &Compact,
-    (basis, reference): (Basis<'_>, &str),
+    (basis, by): (Basis<'_>, [&str; 2]),
     compared: bool,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
@@ -201,7 +215,7 @@ fn foretold(
         out.notes.push(KILLED.to_owned());
     }
     out.notes.extend(unsettled(&out.settings));
-    out.notes.push(basis.said(reference));
+    out.notes.push(basis.said(by));
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }

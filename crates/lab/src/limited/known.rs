@@ -1,8 +1,8 @@
-//! What the runs of a series say about the machine and the program that made them: no count of the runs, and of times only those of fills and of one setting's rounds, which are then
-//! no prediction. Of other settings only how much their rounds differ, and when they began.
+//! What the runs of a series say about the machine and the program that made them: no count of the runs, and of times only those of fills and of one or two settings' rounds, which are then
+//! no predictions. Of other settings only how much their rounds differ, and when they began.
 //!
 //! What the program takes of its limit before it touches its load, and how soon it begins; how its rounds began; by its own time in a round of one setting, or by how long it filled its memory, how fast a
-//! processor was; by how long that round took, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
+//! processor was; by how long that round took, and one of a setting that reads many pages at once, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
 use ramline_evidence::{CodecTimes, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
@@ -123,6 +123,29 @@ pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
     let mut all: Vec<_> = arms.iter().collect();
     all.sort_by_key(|(arm, _)| (!is_steady(arm, records), arm.swap == SwapKind::None, arm.swappiness != Some(60)));
     all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
+}
+
+/// The setting whose rounds say how long each page of a request takes beside the request itself, with the seconds of one: it is steady and reads the most pages at once, at least
+/// [`LONGER`] times as many as `than`, by whose rounds both cannot be known.
+pub fn long<'a>(
+    arms: &'a [(Arm, Workload)],
+    records: &[RunRecord],
+    than: &Arm,
+) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
+    const LONGER: f64 = 2.0;
+    let least = LONGER * pages_of_a_fault(than, records)?;
+    let all = arms.iter().filter(|(arm, _)| is_steady(arm, records));
+    let long = all.filter_map(|both| Some((both, pages_of_a_fault(&both.0, records)?, took(&both.0, records)?)));
+    let (both, pages, took) = long.max_by(|(_, one, _), (_, other, _)| one.total_cmp(other))?;
+    (pages >= least).then_some((both, took))
+}
+
+/// Pages that a fault of a setting reads in the middle of its runs; `None` where it hardly has any.
+fn pages_of_a_fault(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
+    let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
+    let figures = Figures::of(&runs)?;
+    let faults = figures.major.filter(|major| major.median >= READS)?.median;
+    Some((figures.refault_file?.median + figures.swap_in?.median) / faults)
 }
 
 /// Seconds of a round of a setting that reads from disks.
@@ -302,6 +325,28 @@ mod tests {
         other.reclaim.major_faults = 3000;
         records.push(other);
         assert_eq!(name(rounds(&arms, &records)).unwrap().0, "swap");
+    }
+
+    #[test]
+    fn pages_of_requests_have_a_pace_of_their_own_where_a_steady_setting_reads_many_at_once() {
+        let arm =
+            |name: &str| (Arm { name: name.to_owned(), swap: SwapKind::File, ..Arm::default() }, Workload::default());
+        let arms = ["few", "some", "many", "chance"].map(arm);
+        let read = |name: &str, faults: u64, pages: u64| {
+            let mut record = record(name, 1, 0);
+            (record.reclaim.major_faults, record.reclaim.refault_file) = (faults, Some(pages));
+            record
+        };
+        let chance = [read("chance", 100, 9000), read("chance", 300, 90_000)];
+        let records =
+            [&[read("few", 200, 600), read("some", 300, 1700), read("many", 900, 9900)][..], &chance].concat();
+        let long = |arms: &[(Arm, Workload)], than: &str| {
+            let than = Arm { name: than.to_owned(), ..Arm::default() };
+            long(arms, &records, &than).map(|((arm, _), _)| arm.name.clone())
+        };
+        assert_eq!(long(&arms, "few"), Some("many".to_owned()));
+        // 3 pages and 5.7, not twice as many; and 11 beside itself.
+        assert_eq!([long(&arms[..2], "few"), long(&arms, "many"), long(&arms, "none")], [None, None, None]);
     }
 
     #[test]
