@@ -59,12 +59,23 @@ def seen_of(entry):
     return (seen.get(entry["guest"], "") if isinstance(seen, dict) else seen).split(",")
 
 
+def paced_of(entry):
+    """Settings by whose rounds paces were found, as a note of the prediction has them."""
+    for note in entry["predicted"]["notes"]:
+        found = PACE.search(note)
+        if found:
+            return found.groups()
+        if "no prediction" in note:
+            raise ValueError(f"{entry['name']}: a note of paces that is not known: {note}")
+    return ()
+
+
 def cells(series):
     """Each setting with what was predicted and measured, and what others say."""
     for entry in series:
         seen, settings = seen_of(entry), entry["predicted"]["settings"]
         base = next((setting for setting in settings if setting["name"].startswith("swap:60")), settings[0] if settings else None)
-        paced = next((found.groups() for found in map(PACE.search, entry["predicted"]["notes"]) if found), ())
+        paced = paced_of(entry)
         for setting in settings:
             name, simpler = setting["name"], setting.get("simpler") or {}
             seconds = [run["seconds"] / run["rounds"] for run in entry["runs"] if run["setting"] == name and run["rounds"] > 0]
@@ -136,7 +147,7 @@ def ranked(cells_of):
 
 
 def middle_of(values):
-    """Between which of these values the middle lies of what they are drawn from, with 95 %; None of fewer than six (order statistics: a value is above it as often as a coin falls)."""
+    """The 95 % interval of the median, by order statistics: each value is above it with probability one half. None of fewer than six."""
     n, below = len(values), 0.0
     for at in range(n // 2):
         below += math.comb(n, at) / 2**n
@@ -146,8 +157,12 @@ def middle_of(values):
 
 
 def far(counted, figure):
-    """Cells that are more than a tenth off, and where the middle of their runs may lie."""
-    return [(cell, error(cell, figure), middle_of(cell["counts"][figure])) for cell in counted if pair(cell, figure) and abs(error(cell, figure)) > NEAR]
+    """Cells that are more than a tenth off, in words."""
+    for cell in counted:
+        both, sure = pair(cell, figure), middle_of(cell["counts"][figure])
+        if both and abs(error(cell, figure)) > NEAR:
+            interval = f", 95 % interval of the middle of {len(cell['counts'][figure])} runs {count(sure[0])} to {count(sure[1])}" if sure else ""
+            yield f"{cell['series']}, {cell['setting']}: predicted {count(both[0]['median'])}, measured {count(both[1]['median'])}{interval}"
 
 
 def lines_of(counted):
@@ -185,10 +200,9 @@ def summary(series):
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
     out = [f"{len(counted)} cells count; {right} end as predicted"]
     out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
-    off = far(counted, "refault_file")
+    off = list(far(counted, "refault_file"))
     if off:
-        said = [f"{cell['series']}, {cell['setting']} {wrong:+.1%}" + (f", of whose {len(cell['counts']['refault_file'])} runs the middle is from {count(sure[0])} to {count(sure[1])}" if sure else "") for cell, wrong, sure in off]
-        out.append(f"file pages back more than a tenth off: {len(off)} cells ({'; '.join(said)})")
+        out.append(f"file pages back more than 10 % off: {len(off)} cell{'s' * (len(off) > 1)} ({'; '.join(off)})")
     for place, of in (("here", [cell for cell in counted if not cell["guest"]]), ("in guests", [cell for cell in counted if cell["guest"]])):
         found = widths(of)
         if found:

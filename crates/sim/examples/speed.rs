@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             fresh: 0.5,
             base: 0,
             sums: Sums::Every(2_000_000_000),
-            looks: Vec::new(),
+            first_looks: Vec::new(),
             costs: Costs::default(),
             kernel,
         };

@@ -115,7 +115,9 @@ impl Chance {
             Sums::Watched { every, first } => (first, every / READER_LATE),
         };
         let is_watched = matches!(setting.sums, Sums::Watched { .. });
-        let look = setting.looks.get(draw.small(LOOK, u32::try_from(setting.looks.len()).unwrap_or(u32::MAX)) as usize);
+        let look = setting
+            .first_looks
+            .get(draw.small(LOOK, u32::try_from(setting.first_looks.len()).unwrap_or(u32::MAX)) as usize);
         let chance = Chance {
             phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
             look: look.copied().filter(|_| is_watched),
@@ -192,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn each_look_that_is_known_is_drawn_as_often_as_others_and_only_a_reader_has_one() {
+    fn looks_that_are_known_are_drawn_as_evenly_as_can_be_and_only_a_reader_has_one() {
         let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
         let looks = [10, 20, 30, 40].map(|at| Look { at, filled: 0.5 });
         let of = |sums| {
             let known = group(1, PRESETS[2], Chance::default()).setting;
-            let setting = Setting { sums, looks: looks.to_vec(), ..known };
+            let setting = Setting { sums, first_looks: looks.to_vec(), ..known };
             let mut all: Vec<_> = draws(8, 7).map(|draw| Chance::of(&load, &setting, &draw).0.look).collect();
             all.sort_by_key(|look| look.map(|look| look.at));
             all

@@ -20,7 +20,7 @@
 //! let load = Load::CodePlusData(CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false });
 //! let with = |swap| Setting {
 //!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, fresh: 0.5, base: 60, sums: Sums::AtOnce, costs: Costs::default(),
-//!     follows: false, looks: Vec::new(),
+//!     follows: false, first_looks: Vec::new(),
 //!     kernel: PRESETS[2],
 //! };
 //! let run = |swap| run::load(&load, with(swap), 60_000_000_000, Chance::default(), |_, _| 1000).unwrap();

@@ -19,6 +19,9 @@ const FINE: (u32, u32) = (25, 6);
 const BOUNDS: [f64; 2] = [-5.0, 10.0];
 /// The search with many runs looks so far to both sides of what the one with few has found.
 const OFF: f64 = 0.5;
+/// Two paces that depend on each other are known where the last turn changed one by less than so many times; turns at most. A search is as fine as 1.01.
+const SAME: f64 = 1.02;
+const TURNS: usize = 6;
 /// Fewer runs than so many may be alike by chance: then times are taken to differ by so many times at least.
 const FEW: usize = 5;
 const ALIKE: f64 = 1.25;
@@ -32,12 +35,12 @@ pub enum PaceBy {
     Work,
     /// That of the disks, by how long a round took.
     Round,
-    /// Only that of what a request takes at all, by the same.
-    Requests,
-    /// Only that of each page of a request.
-    Pages,
     /// The same of a guest on an emulated processor, beside which disks may take next to nothing.
     EmulatedRound,
+    /// That of what a request to a disk takes at all, by how long a round took.
+    Requests,
+    /// That of each page of a request, by the same.
+    Pages,
 }
 
 /// How many times slower a processor or the disks were than a setting has them, by the seconds of its runs,
@@ -80,6 +83,28 @@ pub fn found(
     };
     let about = search(BOUNDS, COARSE);
     Some(search([about - OFF, about + OFF], FINE).exp2())
+}
+
+/// Paces of a disk's requests and of their pages, each by a `search` in the rounds of a setting of its own, with that of both to begin from; `None` where a search finds none.
+/// Each search depends on what the other has found, so they take turns until that stays the same to 2 %.
+///
+/// # Errors
+/// Those of a search.
+pub fn parted<E>(
+    both: Disk,
+    mut search: impl FnMut(PaceBy, Disk) -> Result<Option<f64>, E>,
+) -> Result<Option<Disk>, E> {
+    let mut disk = both;
+    for _ in 0..TURNS {
+        let before = disk.page;
+        let Some(page) = search(PaceBy::Pages, Disk { page: 1.0, ..disk })? else { return Ok(None) };
+        let Some(request) = search(PaceBy::Requests, Disk { request: 1.0, page, ..disk })? else { return Ok(None) };
+        disk = Disk { request, page, ..disk };
+        if (page / before).max(before / page) < SAME {
+            break;
+        }
+    }
+    Ok(Some(disk))
 }
 
 /// Costs where what such a pace is of takes so many times as long.
@@ -130,7 +155,7 @@ pub fn spread(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use ramline_trace::generate::Load;
+    use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
     use crate::forecast::RUNS;
@@ -166,6 +191,42 @@ mod tests {
             assert_eq!(found(&[1e-9]), (by == PaceBy::EmulatedRound).then(|| BOUNDS[0].exp2()), "{by:?}");
             assert_eq!([found(&[1e9]), found(&[])], [None, None], "{by:?}");
         }
+    }
+
+    #[test]
+    fn paces_of_requests_and_of_their_pages_are_found_by_two_settings_that_read_unlike() {
+        const FEW: u32 = 3;
+        let load =
+            Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
+        let load = Compact::of(&load).unwrap();
+        let length = |_: u32, _: u64| 2000;
+        let with = |swap| {
+            let known = group(1, PRESETS[2], Chance::default()).setting;
+            Setting { limit: 16 << 7, swap, slots: 16 << 7, ..known }
+        };
+        let seconds_of = |setting: &Setting, disk: Disk| {
+            let costs = Costs { spread: Spread::of_all(1.0), ..setting.costs.with_disk(disk) };
+            let slow = Setting { costs, ..setting.clone() };
+            let pages = run::pages(&load, length);
+            let one = |draw: Draw| {
+                let (chance, slow) = Chance::of(&load, &slow, &draw);
+                seconds(&run::compact(&load, pages.clone(), slow, u64::MAX, chance), PaceBy::Round)
+            };
+            Range::of(chance::draws(FEW, 7).map(one).collect()).unwrap().median
+        };
+        // Without swap it reads 32 pages at once, with it single ones and clusters of 8 too.
+        let [short, long] = [SwapTo::Disk, SwapTo::Nowhere].map(with);
+        let slow = Disk { request: 3.0, page: 0.5, spread: 1.0 };
+        let took = [&short, &long].map(|setting| seconds_of(setting, slow));
+        let search = |by: PaceBy, disk: Disk| {
+            let (setting, took) = if by == PaceBy::Pages { (&long, took[1]) } else { (&short, took[0]) };
+            let fixed = Setting { costs: setting.costs.with_disk(disk), ..setting.clone() };
+            Ok::<_, ()>(found(&load, &fixed, u64::MAX, 7, length, (by, &[took], FEW)))
+        };
+        let Disk { request, page, .. } =
+            parted(Disk { request: 1.0, page: 1.0, spread: 1.0 }, search).unwrap().unwrap();
+        assert!((2.7..3.3).contains(&request) && (0.45..0.55).contains(&page), "{request}, {page}");
+        assert_eq!(parted(slow, |_, _| Ok::<_, ()>(None)), Ok(None));
     }
 
     #[test]

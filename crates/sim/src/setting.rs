@@ -40,7 +40,7 @@ pub enum Sums {
 pub struct Look {
     /// Nanoseconds from the beginning of the rounds.
     pub at: u64,
-    /// The part of the fill that was done at the look before; 0 where that came before the fill.
+    /// The part of the fill, by time, that was done at the look before; 0 where that came before the fill. Taken for the same part of its touches.
     pub filled: f64,
 }
 
@@ -67,8 +67,8 @@ pub struct Setting {
     pub base: u64,
     /// When the statistics are summed up that the kernel decides on.
     pub sums: Sums,
-    /// Where a reader sums them up: his first looks in the rounds of runs that are known, one of which a simulated run has. Empty where none is known.
-    pub looks: Vec<Look>,
+    /// First looks of a reader in the rounds of measured runs; each simulation takes one of them. Empty where none is known.
+    pub first_looks: Vec<Look>,
     /// What things take.
     pub costs: Costs,
     /// What the kernel does where kernels differ.

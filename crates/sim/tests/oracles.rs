@@ -27,7 +27,7 @@ fn setting(swap: SwapTo, limit: u64) -> Setting {
         fresh: 0.5,
         base: 60,
         sums: Sums::AtOnce,
-        looks: Vec::new(),
+        first_looks: Vec::new(),
         costs: Costs::default(),
         kernel: PRESETS[2],
     }
@@ -102,7 +102,7 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
         sums,
-        looks: vec![Look { at: random.below(every), filled: 0.5 }; below(random, 2) as usize],
+        first_looks: vec![Look { at: random.below(every), filled: 0.5 }; below(random, 2) as usize],
         kernel: any_kernel(random),
         ..setting(swap, 90 + random.below(pages + 200))
     }

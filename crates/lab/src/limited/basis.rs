@@ -74,11 +74,10 @@ impl<'a> Basis<'a> {
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
 
-    /// That in words; `by` are the settings by whose rounds paces were found: all but that of a disk's pages by the first, that by the second.
+    /// That in words; paces were found by the rounds of `setting`, that of the pages of a request by those of `long`, if by its own.
     #[must_use]
-    pub fn said(&self, by: [&str; 2]) -> String {
+    pub fn said(&self, setting: &str, long: Option<&str>) -> String {
         const GIVEN: &str = "whose own time is so no prediction";
-        let [setting, long] = by;
         let found = self.tiers.map(|report| report.conditions.first().map_or("", String::as_str));
         let base = match (found, self.disk) {
             (Some(conditions), None) => Some(format!("by what measure tiers found ({conditions})")),
@@ -88,9 +87,9 @@ impl<'a> Basis<'a> {
         let disk = self.disk.map(|Disk { request, page, .. }| {
             let of = if found.is_some() { "measure tiers found" } else { "is assumed" };
             let (request, page) = (times(request), times(page));
-            if long.is_empty() {
+            let Some(long) = long else {
                 return format!("reads took {request} as long as {of}, by a round of {setting}, {GIVEN}");
-            }
+            };
             format!(
                 "requests to a disk took {request} as long as {of} and each page of them {page}, by rounds of {setting} and {long}, whose own times \
                  are so no predictions"
@@ -99,7 +98,7 @@ impl<'a> Basis<'a> {
         let processor = self.processor.map(|pace| {
             let by = match (self.by_work, self.disk) {
                 (false, _) => "how long memory took to fill".to_owned(),
-                (true, Some(_)) if long.is_empty() => "its part of that round".to_owned(),
+                (true, Some(_)) if long.is_none() => "its part of that round".to_owned(),
                 (true, Some(_)) => format!("its part of a round of {setting}"),
                 (true, None) => format!("its part of a round of {setting}, {GIVEN}"),
             };
@@ -164,7 +163,7 @@ mod tests {
 
     fn said_of(basis: Basis<'_>) {
         let pace = Some(Pace { times: 2.0, spread: 1.2 });
-        let said = |basis: Basis<'_>| basis.said(["swap:60", ""]);
+        let said = |basis: Basis<'_>| basis.said("swap:60", None);
         let disk = pace.map(Disk::of_both);
         assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
         assert_eq!(
@@ -179,7 +178,7 @@ mod tests {
         );
         let disk = disk.map(|disk| Disk { page: 0.5, ..disk });
         assert_eq!(
-            Basis { processor: pace, disk, by_work: true, ..basis }.said(["swap:60", "no-swap"]),
+            Basis { processor: pace, disk, by_work: true, ..basis }.said("swap:60", Some("no-swap")),
             "times: requests to a disk took 2.0 times as long as is assumed and each page of them 0.5 times, by rounds of swap:60 and no-swap, whose own \
              times are so no predictions; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60"
         );

@@ -84,7 +84,7 @@ pub fn forecast(
 ) -> Result<Forecast> {
     let touches = decoded(question)?;
     let lengths = Lengths::of(&touches);
-    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ["", ""]), false, progress)
+    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ("", None)), false, progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
@@ -139,22 +139,19 @@ pub fn against(
         basis = Basis { processor, by_work: false, ..basis };
     }
     let disk = found(by_round, basis, round, of_rounds)?.map(Disk::of_both);
-    let long = round.and_then(|((arm, _), _)| known::long(&question.arms, records, arm));
+    let long = round.and_then(|(setting, _)| known::long(&question.arms, records, setting));
     let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
-    // By single pages and by long reads a disk may be unlike. Each says something about what the other is found by, so a second turn is nearer.
-    let mut parted = disk.filter(|_| long.is_some());
-    for by in [PaceBy::Pages, PaceBy::Requests, PaceBy::Pages, PaceBy::Requests] {
-        let Some(disk) = parted else { break };
-        let (of, with): (_, fn(Disk, f64) -> Disk) = match by {
-            PaceBy::Pages => (long, |disk, page| Disk { page, ..disk }),
-            _ => (round, |disk, request| Disk { request, ..disk }),
-        };
-        let pace = found(by, Basis { disk: Some(with(disk, 1.0)), ..basis }, of, of_rounds)?;
-        parted = pace.map(|pace| with(disk, pace.times));
-    }
-    let by = [round, parted.and(long)].map(|of| of.map_or("", |((arm, _), _)| arm.name.as_str()));
+    let parted = match disk.filter(|_| long.is_some()) {
+        Some(both) => pace::parted(both, |by, disk| {
+            let of = if by == PaceBy::Pages { long } else { round };
+            Ok::<_, LabError>(found(by, Basis { disk: Some(disk), ..basis }, of, 1.0)?.map(|pace| pace.times))
+        })?,
+        None => None,
+    };
+    let reference = round.map_or("", |((arm, _), _)| arm.name.as_str());
+    let by_long = parted.and(long).map(|((arm, _), _)| arm.name.as_str());
     let basis = Basis { disk: parted.or(disk), ..basis };
-    let mut out = foretold(question, &[kernel], &touches, (basis, by), true, progress)?;
+    let mut out = foretold(question, &[kernel], &touches, (basis, (reference, by_long)), true, progress)?;
     beside(&mut out, records);
     Ok(out)
 }
@@ -172,7 +169,7 @@ fn foretold(
     question: &Question<'_>,
     kernels: &[Kernel],
     touches: &Compact,
-    (basis, by): (Basis<'_>, [&str; 2]),
+    (basis, (reference, long)): (Basis<'_>, (&str, Option<&str>)),
     compared: bool,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
@@ -215,7 +212,7 @@ fn foretold(
         out.notes.push(KILLED.to_owned());
     }
     out.notes.extend(unsettled(&out.settings));
-    out.notes.push(basis.said(by));
+    out.notes.push(basis.said(reference, long));
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }
@@ -288,7 +285,7 @@ fn prepared(
         fresh: known::fresh(arm, basis.records).unwrap_or(FRESH),
         base: 0,
         sums,
-        looks: known::looks(arm, basis.records, every),
+        first_looks: known::looks(arm, basis.records, every),
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), arm),
         kernel: *kernel,
     };

@@ -125,16 +125,16 @@ pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
     all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
 }
 
-/// The setting whose rounds say how long each page of a request takes beside the request itself, with the seconds of one: it is steady and reads the most pages at once, at least
-/// [`LONGER`] times as many as `than`, by whose rounds both cannot be known.
+/// The setting that gives the pace of each page of a request, with the seconds of one of its rounds: it is steady, has the same read-ahead as `than`, by whose rounds both paces cannot be
+/// known, and reads the most pages at once, at least twice as many.
 pub fn long<'a>(
     arms: &'a [(Arm, Workload)],
     records: &[RunRecord],
-    than: &Arm,
+    than: &(Arm, Workload),
 ) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     const LONGER: f64 = 2.0;
-    let least = LONGER * pages_of_a_fault(than, records)?;
-    let all = arms.iter().filter(|(arm, _)| is_steady(arm, records));
+    let least = LONGER * pages_of_a_fault(&than.0, records)?;
+    let all = arms.iter().filter(|(arm, load)| load.read_ahead == than.1.read_ahead && is_steady(arm, records));
     let long = all.filter_map(|both| Some((both, pages_of_a_fault(&both.0, records)?, took(&both.0, records)?)));
     let (both, pages, took) = long.max_by(|(_, one, _), (_, other, _)| one.total_cmp(other))?;
     (pages >= least).then_some((both, took))
@@ -145,7 +145,8 @@ fn pages_of_a_fault(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
     let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
     let figures = Figures::of(&runs)?;
     let faults = figures.major.filter(|major| major.median >= READS)?.median;
-    Some((figures.refault_file?.median + figures.swap_in?.median) / faults)
+    let pages = figures.refault_file?.median + figures.swap_in?.median;
+    (pages >= READS).then_some(pages / faults)
 }
 
 /// Seconds of a round of a setting that reads from disks.
@@ -160,7 +161,7 @@ pub fn took(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
 }
 
 /// What its rounds read is nearly the same from run to run; else how long they take says what happened in them, not how fast a machine was. Here it is 1.5 times less or more
-/// at most, but with shared data and swappiness 60 or more, where it is 1.6 to 4.0.
+/// at most, but with shared data and swappiness 60 or more, where it is 1.2 to 4.0.
 fn is_steady(arm: &Arm, records: &[RunRecord]) -> bool {
     const STEADY: f64 = 1.5;
     let runs = of(arm, records).filter_map(measured).filter(|run| run.rounds > 0.0);
@@ -341,12 +342,16 @@ mod tests {
         let records =
             [&[read("few", 200, 600), read("some", 300, 1700), read("many", 900, 9900)][..], &chance].concat();
         let long = |arms: &[(Arm, Workload)], than: &str| {
-            let than = Arm { name: than.to_owned(), ..Arm::default() };
-            long(arms, &records, &than).map(|((arm, _), _)| arm.name.clone())
+            long(arms, &records, &arm(than)).map(|((arm, _), _)| arm.name.clone())
         };
         assert_eq!(long(&arms, "few"), Some("many".to_owned()));
-        // 3 pages and 5.7, not twice as many; and 11 beside itself.
+        // 3 pages and 5.7, not twice as many; 11 beside itself; and what has no runs, no pages or hardly a fault.
         assert_eq!([long(&arms[..2], "few"), long(&arms, "many"), long(&arms, "none")], [None, None, None]);
+        assert_eq!([long(&arms, "idle"), long(&[arm("rare")], "few")], [None, None]);
+        // Windows of another length are another measure.
+        let mut other = arm("many");
+        other.1.read_ahead = Bytes(8 << 20);
+        assert_eq!(long(&[other], "few"), None);
     }
 
     #[test]

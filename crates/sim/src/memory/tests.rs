@@ -24,7 +24,7 @@ pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
         fresh: 0.5,
         base: 0,
         sums: Sums::AtOnce,
-        looks: Vec::new(),
+        first_looks: Vec::new(),
         costs: Costs::default(),
         kernel,
     };
