@@ -63,8 +63,12 @@ impl<'a> Basis<'a> {
     /// What steps take in a setting whose zram has this algorithm.
     pub fn costs(&self, algorithm: &str, arm: &Arm) -> Costs {
         let fill = arm.fill.as_str();
-        let costs =
-            self.tiers.map_or_else(|| Costs::assumed(algorithm, fill), |tiers| Costs::measured(tiers, algorithm, fill));
+        let costs = match self.tiers {
+            None => Costs::assumed(algorithm, fill),
+            // The pace of a series is one of what is assumed. A load of a tier is one from anywhere in RAM, and takes more than most touches of a load do.
+            Some(tiers) if !self.records.is_empty() => Costs::measured(tiers, algorithm, fill),
+            Some(tiers) => Costs::measured(tiers, algorithm, fill).with_tiers_in_ram(tiers),
+        };
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
         let mut costs = self.disk.map_or(costs, |disk| costs.with_disk(disk));
@@ -124,6 +128,7 @@ fn times(times: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ramline_evidence::{LatencyStats, TierMeasurement};
     use ramline_sim::load::{Compact, Program};
     use ramline_trace::generate::Load;
 
@@ -153,6 +158,28 @@ mod tests {
             let [real, emulated] = [false, true].map(|emulated| costs(&[record(emulated)]));
             assert_eq!(emulated.swap_written, real.swap_written.map(|ns| ns / EMULATED));
             assert_eq!(emulated.swap_read, real.swap_read);
+        });
+    }
+
+    #[test]
+    fn beside_a_series_tiers_give_the_disk_and_not_what_a_touch_of_its_load_takes() {
+        let ram = TierMeasurement {
+            tier: "ram-load".to_owned(),
+            label: String::new(),
+            latency: LatencyStats::of(&[Nanos(171)]),
+            batches: None,
+            throughput: None,
+            method: String::new(),
+            notes: Vec::new(),
+        };
+        let disk =
+            TierMeasurement { tier: "disk:/".to_owned(), latency: LatencyStats::of(&[Nanos(50_000)]), ..ram.clone() };
+        let tiers = TierReport { tiers: vec![ram, disk], ..TierReport::default() };
+        with_basis(|basis| {
+            let costs = |basis: Basis<'_>| Basis { tiers: Some(&tiers), ..basis }.costs("lz4", &Arm::default());
+            let [alone, beside] = [costs(basis), costs(Basis { records: &[RunRecord::default()], ..basis })];
+            assert_eq!([alone.hit, beside.hit], [171.0, Costs::default().hit]);
+            assert_eq!([alone.read[0], beside.read[0]], [50_000.0 - Costs::default().fetch[0]; 2]);
         });
     }
 
