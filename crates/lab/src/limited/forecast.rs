@@ -126,6 +126,7 @@ pub fn against(
         [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
     // How long an emulated machine took says how busy the one below it was.
     let of_rounds = if by_round == PaceBy::EmulatedRound { 1.0 } else { of_rounds };
+    let of_work = known::of_processor(of_work, round.map(|(setting, _)| &setting.0), arms);
     let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
     if basis.processor.is_none() {
         let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);

@@ -178,6 +178,14 @@ pub fn spread(arms: &[(Arm, Workload)], records: &[RunRecord], times: impl Fn(&A
     Range::of(counts.into_iter().map(|(_, spread)| spread).collect()).map_or(MEASURED_SPREAD, |range| range.median)
 }
 
+/// So many times less or more a processor's pace may be, where rounds differ so much. By a setting without swap it is less certain for others: of 21 with zram the time was 0.7 to 1.45
+/// times what such a pace gives, 1.5 times less or more by two standard deviations (bench/runs/accuracy-found-6, -9 and -10.json).
+pub fn of_processor(differs: f64, by: Option<&Arm>, arms: &[(Arm, Workload)]) -> f64 {
+    let swaps = |arm: &Arm| arm.swap != SwapKind::None;
+    let is_unlike = by.is_some_and(|by| !swaps(by)) && arms.iter().any(|(arm, _)| swaps(arm));
+    if is_unlike { differs.max(1.5) } else { differs }
+}
+
 /// Processor seconds of a round of a setting; `None` of records that do not say it.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
 pub fn worked(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
@@ -381,5 +389,12 @@ mod tests {
             record
         });
         assert_eq!(spread(&arms[..1], &both, took), pace::spread(&times(90)));
+    }
+
+    #[test]
+    fn a_processor_s_pace_is_less_certain_where_a_setting_without_swap_gives_it_for_others() {
+        let arms = [SwapKind::None, SwapKind::File].map(|swap| (Arm { swap, ..Arm::default() }, Workload::default()));
+        let of = |by: usize, all: usize| of_processor(1.2, Some(&arms[by].0), &arms[..all]);
+        assert_eq!([of(0, 2), of(1, 2), of(0, 1)], [1.5, 1.2, 1.2]);
     }
 }
