@@ -86,7 +86,7 @@ pub fn found(
 }
 
 /// Paces of a disk's requests and of their pages, each by a `search` in the rounds of a setting of its own, with that of both to begin from; `None` where a search finds none.
-/// Each search depends on what the other has found, so they take turns until that stays the same to 2 %.
+/// Each search depends on what the other has found, so they take turns until the pace of a page stays the same to 2 %, six at most.
 ///
 /// # Errors
 /// Those of a search.
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn paces_of_requests_and_of_their_pages_are_found_by_two_settings_that_read_unlike() {
-        const FEW: u32 = 3;
+        const SIMULATIONS: u32 = 3;
         let load =
             Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
         let load = Compact::of(&load).unwrap();
@@ -212,7 +212,7 @@ mod tests {
                 let (chance, slow) = Chance::of(&load, &slow, &draw);
                 seconds(&run::compact(&load, pages.clone(), slow, u64::MAX, chance), PaceBy::Round)
             };
-            Range::of(chance::draws(FEW, 7).map(one).collect()).unwrap().median
+            Range::of(chance::draws(SIMULATIONS, 7).map(one).collect()).unwrap().median
         };
         // Without swap it reads 32 pages at once, with it single ones and clusters of 8 too.
         let [short, long] = [SwapTo::Disk, SwapTo::Nowhere].map(with);
@@ -221,12 +221,28 @@ mod tests {
         let search = |by: PaceBy, disk: Disk| {
             let (setting, took) = if by == PaceBy::Pages { (&long, took[1]) } else { (&short, took[0]) };
             let fixed = Setting { costs: setting.costs.with_disk(disk), ..setting.clone() };
-            Ok::<_, ()>(found(&load, &fixed, u64::MAX, 7, length, (by, &[took], FEW)))
+            Ok::<_, ()>(found(&load, &fixed, u64::MAX, 7, length, (by, &[took], SIMULATIONS)))
         };
         let Disk { request, page, .. } =
             parted(Disk { request: 1.0, page: 1.0, spread: 1.0 }, search).unwrap().unwrap();
-        assert!((2.7..3.3).contains(&request) && (0.45..0.55).contains(&page), "{request}, {page}");
+        assert!((2.8..3.2).contains(&request) && (0.47..0.53).contains(&page), "{request}, {page}");
         assert_eq!(parted(slow, |_, _| Ok::<_, ()>(None)), Ok(None));
+    }
+
+    #[test]
+    fn turns_end_when_a_page_s_pace_stays_the_same_or_after_six() {
+        // What a search finds goes half the way of the other's last.
+        let turns = |part: f64| {
+            let mut searches = 0;
+            let search = |by: PaceBy, disk: Disk| {
+                searches += 1;
+                let other = if by == PaceBy::Pages { disk.request } else { disk.page };
+                Ok::<_, ()>(Some(2.0 - part * other))
+            };
+            parted(Disk { request: 8.0, page: 1.0, spread: 1.0 }, search).unwrap();
+            searches / 2
+        };
+        assert_eq!([turns(0.0), turns(0.1), turns(-1.0)], [2, 3, 6]);
     }
 
     #[test]

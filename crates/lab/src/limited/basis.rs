@@ -65,7 +65,7 @@ impl<'a> Basis<'a> {
         let fill = arm.fill.as_str();
         let costs = match self.tiers {
             None => Costs::assumed(algorithm, fill),
-            // The pace of a series is one of what is assumed. A load of a tier is one from anywhere in RAM, and takes more than most touches of a load do.
+            // A series' pace multiplies assumed costs. `ram-load` reads from anywhere in RAM, which takes 2.5 times as long as a touch of the lab's loads.
             Some(tiers) if !self.records.is_empty() => Costs::measured(tiers, algorithm, fill),
             Some(tiers) => Costs::measured(tiers, algorithm, fill).with_tiers_in_ram(tiers),
         };
@@ -78,7 +78,7 @@ impl<'a> Basis<'a> {
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
 
-    /// That in words; paces were found by the rounds of `setting`, that of the pages of a request by those of `long`, if by its own.
+    /// That in words. `setting` gave the paces, `long` that of each page of a request, where it has one of its own.
     #[must_use]
     pub fn said(&self, setting: &str, long: Option<&str>) -> String {
         const GIVEN: &str = "whose own time is so no prediction";
@@ -129,6 +129,7 @@ fn times(times: f64) -> String {
 #[cfg(test)]
 mod tests {
     use ramline_evidence::{LatencyStats, TierMeasurement};
+    use ramline_sim::cost::MEASURED_SPREAD;
     use ramline_sim::load::{Compact, Program};
     use ramline_trace::generate::Load;
 
@@ -179,6 +180,8 @@ mod tests {
             let costs = |basis: Basis<'_>| Basis { tiers: Some(&tiers), ..basis }.costs("lz4", &Arm::default());
             let [alone, beside] = [costs(basis), costs(Basis { records: &[RunRecord::default()], ..basis })];
             assert_eq!([alone.hit, beside.hit], [171.0, Costs::default().hit]);
+            let [measured, assumed] = [alone, beside].map(|costs| costs.spread.processor);
+            assert_eq!((measured, assumed), (MEASURED_SPREAD, Costs::default().spread.processor));
             assert_eq!([alone.read[0], beside.read[0]], [50_000.0 - Costs::default().fetch[0]; 2]);
         });
     }

@@ -347,8 +347,8 @@ mod tests {
             record
         };
         let chance = [read("chance", 100, 9000), read("chance", 300, 90_000)];
-        let records =
-            [&[read("few", 200, 600), read("some", 300, 1700), read("many", 900, 9900)][..], &chance].concat();
+        let runs = [("few", 200, 600), ("some", 300, 1700), ("many", 900, 9900), ("idle", 200, 0), ("rare", 20, 9000)];
+        let records = [&runs.map(|(name, faults, pages)| read(name, faults, pages))[..], &chance].concat();
         let long = |arms: &[(Arm, Workload)], than: &str| {
             long(arms, &records, &arm(than)).map(|((arm, _), _)| arm.name.clone())
         };

@@ -5,10 +5,12 @@ use ramline_evidence::TierReport;
 use super::{Costs, MEASURED_SPREAD, Spread, in_short};
 
 impl Costs {
-    /// By what disk and compression cost among the tiers of this machine; what was not measured is as assumed, and what a processor takes for all else.
+    /// Disk and compression as the tiers of this machine have them; what was not measured, and all other work of a processor, as assumed.
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
-        let mut costs = Costs { spread: Spread::of_all(MEASURED_SPREAD), ..Costs::assumed(algorithm, fill) };
+        let assumed = Costs::assumed(algorithm, fill);
+        let spread = Spread { processor: assumed.spread.processor, ..Spread::of_all(MEASURED_SPREAD) };
+        let mut costs = Costs { spread, ..assumed };
         let median = |id: &str| median(tiers, id);
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);
         let suffix = if fill == "random" { "/random" } else { "" };
@@ -44,6 +46,7 @@ impl Costs {
             hit: or(self.hit, "ram-load"),
             minor: or(self.minor, "page-cache-mmap-fault"),
             call: or(self.call, "page-cache-read"),
+            spread: Spread { processor: MEASURED_SPREAD, ..self.spread },
             ..self
         }
     }
