@@ -159,8 +159,9 @@ def middle_of(values):
 def far(counted, figure):
     """Cells that are more than a tenth off, in words."""
     for cell in counted:
-        both, sure = pair(cell, figure), middle_of(cell["counts"][figure])
+        both = pair(cell, figure)
         if both and abs(error(cell, figure)) > NEAR:
+            sure = middle_of(cell["counts"][figure])
             interval = f", 95 % interval of the middle of {len(cell['counts'][figure])} runs {count(sure[0])} to {count(sure[1])}" if sure else ""
             yield f"{cell['series']}, {cell['setting']}: predicted {count(both[0]['median'])}, measured {count(both[1]['median'])}{interval}"
 

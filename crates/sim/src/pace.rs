@@ -163,10 +163,24 @@ mod tests {
     use crate::memory::tests::group;
     use crate::setting::SwapTo;
 
+    fn length(_: u32, _: u64) -> u16 {
+        2000
+    }
+
+    /// Seconds in the middle of so many simulations, whose costs do not differ.
+    fn middle(load: &Compact, setting: &Setting, by: PaceBy, runs: u32) -> f64 {
+        let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..setting.costs }, ..setting.clone() };
+        let pages = run::pages(load, length);
+        let one = |draw: Draw| {
+            let (chance, setting) = Chance::of(load, &setting, &draw);
+            seconds(&run::compact(load, pages.clone(), setting, u64::MAX, chance), by)
+        };
+        Range::of(chance::draws(runs, 7).map(one).collect()).unwrap().median
+    }
+
     #[test]
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
         let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
-        let length = |_: u32, _: u64| 2000;
         for (by, swap) in [
             (PaceBy::Round, SwapTo::Disk),
             (PaceBy::EmulatedRound, SwapTo::Disk),
@@ -177,14 +191,8 @@ mod tests {
         ] {
             let known =
                 Setting { limit: 3 << 8, swap, slots: 16 << 8, ..group(1, PRESETS[2], Chance::default()).setting };
-            let costs = Costs { spread: Spread::of_all(1.0), ..slower(known.costs, by, 6.0) };
-            let slow = Setting { costs, ..known.clone() };
-            let pages = run::pages(&load, length);
-            let one = |draw: Draw| {
-                let (chance, slow) = Chance::of(&load, &slow, &draw);
-                seconds(&run::compact(&load, pages.clone(), slow, u64::MAX, chance), by)
-            };
-            let took = Range::of(chance::draws(RUNS, 7).map(one).collect()).unwrap().median;
+            let slow = Setting { costs: slower(known.costs, by, 6.0), ..known.clone() };
+            let took = middle(&load, &slow, by, RUNS);
             let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (by, took, RUNS));
             let times = found(&[0.9 * took, took, 1.1 * took]).unwrap();
             assert!((5.0..7.0).contains(&times), "{by:?}: {times}");
@@ -199,25 +207,17 @@ mod tests {
         let load =
             Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
         let load = Compact::of(&load).unwrap();
-        let length = |_: u32, _: u64| 2000;
         let with = |swap| {
             let known = group(1, PRESETS[2], Chance::default()).setting;
             Setting { limit: 16 << 7, swap, slots: 16 << 7, ..known }
         };
-        let seconds_of = |setting: &Setting, disk: Disk| {
-            let costs = Costs { spread: Spread::of_all(1.0), ..setting.costs.with_disk(disk) };
-            let slow = Setting { costs, ..setting.clone() };
-            let pages = run::pages(&load, length);
-            let one = |draw: Draw| {
-                let (chance, slow) = Chance::of(&load, &slow, &draw);
-                seconds(&run::compact(&load, pages.clone(), slow, u64::MAX, chance), PaceBy::Round)
-            };
-            Range::of(chance::draws(SIMULATIONS, 7).map(one).collect()).unwrap().median
-        };
         // Without swap it reads 32 pages at once, with it single ones and clusters of 8 too.
         let [short, long] = [SwapTo::Disk, SwapTo::Nowhere].map(with);
         let slow = Disk { request: 3.0, page: 0.5, spread: 1.0 };
-        let took = [&short, &long].map(|setting| seconds_of(setting, slow));
+        let took = [&short, &long].map(|setting| {
+            let costs = setting.costs.with_disk(slow);
+            middle(&load, &Setting { costs, ..setting.clone() }, PaceBy::Round, SIMULATIONS)
+        });
         let search = |by: PaceBy, disk: Disk| {
             let (setting, took) = if by == PaceBy::Pages { (&long, took[1]) } else { (&short, took[0]) };
             let fixed = Setting { costs: setting.costs.with_disk(disk), ..setting.clone() };
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn turns_end_when_a_page_s_pace_stays_the_same_or_after_six() {
-        // What a search finds goes half the way of the other's last.
+        // What a search finds is by such a part of what the other has found.
         let turns = |part: f64| {
             let mut searches = 0;
             let search = |by: PaceBy, disk: Disk| {
