@@ -28,8 +28,10 @@ pub enum Layer {
     Block,
     /// The driver of the disk.
     Driver,
-    /// Asleep, or not on a processor.
+    /// Asleep, until something comes.
     Waiting,
+    /// Ready to run, while another had the processor.
+    Preempted,
     /// None of these.
     #[default]
     Other,
@@ -41,8 +43,9 @@ const NAMES: &[(Layer, &str)] = &[
     (
         Layer::Waiting,
         "sched_switch schedule __schedule io_schedule folio_wait_ wait_on_ __wait_on_ bit_wait wait_for_ \
-         __wait_for_ out_of_line_wait_ preempt_schedule jbd2_log_wait_ prepare_to_wait",
+         __wait_for_ out_of_line_wait_ jbd2_log_wait_ prepare_to_wait",
     ),
+    (Layer::Preempted, "preempt_schedule __cond_resched"),
     (Layer::Journal, "jbd2_ __jbd2_ journal_ ext4_journal __ext4_journal"),
     (Layer::FileSystem, "ext4_ __ext4_ shmem_ __shmem_ xfs_ btrfs_ f2fs_ iomap_ simple_ mpage_"),
     (
@@ -78,9 +81,9 @@ const NAMES: &[(Layer, &str)] = &[
 
 impl Layer {
     /// All of them, as they lie one on another.
-    pub const ALL: [Layer; 11] = {
+    pub const ALL: [Layer; 12] = {
         use Layer::*;
-        [Call, Vfs, FileSystem, Journal, PageCache, Memory, Writeback, Block, Driver, Waiting, Other]
+        [Call, Vfs, FileSystem, Journal, PageCache, Memory, Writeback, Block, Driver, Waiting, Preempted, Other]
     };
 
     /// Of a function or tracepoint, by its name.
@@ -104,6 +107,7 @@ impl Layer {
             Layer::Block => "block",
             Layer::Driver => "driver",
             Layer::Waiting => "waiting",
+            Layer::Preempted => "preempted",
             Layer::Other => "other",
         }
     }

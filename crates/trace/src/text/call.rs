@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ramline_evidence::path::{self, CallPath, Layer, PathStep};
 use ramline_units::Nanos;
 
-use super::line::{Clock, Entry, entries, is_back, is_call, kept, named};
+use super::line::{Clock, Entry, entries, is_away, is_back, is_call, kept, named, was_ready};
 
 /// The last call of `call` (`pread64`) by `pid` in a trace of functions and tracepoints; `None` when there is no whole one.
 #[must_use]
@@ -30,6 +30,7 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
     let mut above: Vec<&str> = Vec::new();
     for Entry { line, stack } in &all[first..=last] {
         let at = Nanos(clock.ns(line.at)?.saturating_sub(begin));
+        let known = steps.len();
         let back = line.name == "sched_switch" && is_back(line, pid);
         let own = line.pid == pid && !line.interrupt || back;
         let caller = line.said.strip_prefix("<-").map(|caller| caller.split(['+', ' ']).next().unwrap_or(caller));
@@ -50,6 +51,9 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
         let by = (!own).then(|| if line.interrupt { "an interrupt".to_owned() } else { line.comm.to_owned() });
         let name = if back { path::AGAIN } else { line.name };
         steps.push(PathStep { depth, said, by, ..named(at, 0, name) });
+        if is_away(line, pid) && was_ready(line) {
+            lost_turn(&mut steps[known..]);
+        }
     }
     let took = Nanos(clock.ns(all[last].line.at)?.saturating_sub(begin));
     own_times(&mut steps, took);
@@ -61,6 +65,13 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
         "tracepoints"
     };
     Some(kept(CallPath { tracer: tracer.to_owned(), took, steps, ..CallPath::default() }))
+}
+
+/// A switch away from a process that stayed ready, with the functions it was seen in: none of them waits for anything.
+fn lost_turn(steps: &mut [PathStep]) {
+    for step in steps.iter_mut().filter(|step| step.layer == Layer::Waiting) {
+        step.layer = Layer::Preempted;
+    }
 }
 
 /// Depth of a function below its caller: what was called since the caller was called is over.
@@ -108,9 +119,8 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<Sleep> {
                 let sum = sums.entry(before.clone()).or_default();
                 *sum = (sum.0 + 1, sum.1.saturating_add(to.saturating_sub(from)));
             }
-        } else if line.name == "sched_switch" && line.said.contains(&format!("prev_pid={pid} ")) {
-            let ready = line.said.contains("prev_state=R");
-            since = clock.ns(line.at).filter(|_| !ready);
+        } else if is_away(&line, pid) {
+            since = clock.ns(line.at).filter(|_| !was_ready(&line));
             // What it stood in tells more than what it did last.
             if let Some(frame) = stack.iter().rev().find(|frame| Layer::of(frame) != Layer::Waiting) {
                 frame.split('.').next().unwrap_or(frame).clone_into(&mut before);

@@ -116,6 +116,16 @@ pub fn is_back(line: &Line<'_>, pid: u32) -> bool {
     line.said.contains(&format!("next_pid={pid} "))
 }
 
+/// `sched_switch` away from `pid`.
+pub fn is_away(line: &Line<'_>, pid: u32) -> bool {
+    line.name == "sched_switch" && line.said.contains(&format!("prev_pid={pid} "))
+}
+
+/// Of a `sched_switch`: it was ready to run, so another's turn came and nothing was waited for.
+pub fn was_ready(line: &Line<'_>) -> bool {
+    line.said.contains("prev_state=R")
+}
+
 /// Steps kept of one call.
 pub const KEPT: usize = 600;
 

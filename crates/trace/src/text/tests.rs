@@ -80,6 +80,22 @@ fn sleeps_are_told_by_what_came_before_and_a_lost_turn_is_none() {
     assert!(sleeps(&ready, 77, Clock::NANOS).is_empty());
 }
 
+#[test]
+fn a_turn_that_another_had_is_no_wait() {
+    let ready = EVENTS.replace("prev_state=D", "prev_state=R+");
+    let stack = " ramline-77 [001] d..2. 10.000012: <stack trace>\n => __schedule\n => __cond_resched\n => filemap_read\n => vfs_read\n => __x64_sys_pread64\n";
+    let with_stack: String =
+        ready.lines().flat_map(|line| [line, "\n", if line.contains("prev_pid=77") { stack } else { "" }]).collect();
+    for (text, frames) in [(&ready, 0), (&with_stack, 2)] {
+        let path = call(text, 77, "pread64", Clock::NANOS).unwrap();
+        let by = path.by_layer();
+        assert_eq!((by.get(&Layer::Preempted), by.get(&Layer::Waiting)), (Some(&Nanos(80_000)), None));
+        assert!(path.stalls().is_empty(), "{:?}", path.stalls());
+        let of_turn = path.steps.iter().filter(|step| step.layer == Layer::Preempted).count();
+        assert_eq!(of_turn, frames + 1, "the switch, and __schedule and __cond_resched where they are seen");
+    }
+}
+
 const FUNCTIONS: &str = "\
  ramline-77    [000] .....   2000: __x64_sys_pread64 <-do_syscall_64
  ramline-77    [000] .....   2100: vfs_read <-__x64_sys_pread64
