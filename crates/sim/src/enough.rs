@@ -9,7 +9,7 @@ use ramline_evidence::rng::SplitMix64;
 use crate::forecast::Seen;
 use crate::range::Range;
 
-/// The middle is known where both of those two runs are as near to it as this part of it,
+/// The middle is known where both of those two runs are as near to it as this part of it, and what is looked for is one half as far off,
 const NEAR: f64 = 0.1;
 /// or as near as so many pages of a round.
 const NEAR_PAGES: f64 = 16.0;
@@ -20,12 +20,12 @@ const LEAST: usize = 8;
 /// Batches of runs at most.
 const BATCHES: usize = 4;
 
-/// Runs in batches, each from a seed of its own, until the middle of each count is known or there are four batches.
+/// Runs in batches, each from a seed of its own, until the middle of each count is known twice as well as it has to be, or there are four batches.
 pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
     let mut runs = batch(seed);
     let mut random = SplitMix64::new(seed);
     for _ in 1..BATCHES {
-        if is_settled(&runs) {
+        if is_known_to(NEAR / 2.0, &runs) {
             break;
         }
         runs.extend(batch(random.next_u64()));
@@ -36,11 +36,16 @@ pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<
 /// The middle of each count is known.
 #[must_use]
 pub fn is_settled(runs: &[Seen]) -> bool {
+    is_known_to(NEAR, runs)
+}
+
+/// The middle of each count is known to such a part of it.
+fn is_known_to(near: f64, runs: &[Seen]) -> bool {
     let counts: [fn(&Seen) -> f64; 3] = [|run| run.major, |run| run.swap_in, |run| run.refault_file];
     runs.len() < LEAST
         || counts.into_iter().all(|pick| {
             let done = runs.iter().filter(|run| run.rounds > 0.0);
-            is_known(done.map(|run| pick(run) / run.rounds).collect())
+            is_known(near, done.map(|run| pick(run) / run.rounds).collect())
         })
 }
 
@@ -50,14 +55,14 @@ pub fn is_settled(runs: &[Seen]) -> bool {
     clippy::cast_sign_loss,
     reason = "places among some values"
 )]
-fn is_known(mut values: Vec<f64>) -> bool {
+fn is_known(near: f64, mut values: Vec<f64>) -> bool {
     values.sort_by(f64::total_cmp);
     let half = values.len() as f64 / 2.0;
     let off = DEVIATIONS * (half / 2.0).sqrt();
     let at = |place: f64| values.get(place.max(0.0) as usize).or(values.last()).copied().unwrap_or_default();
     let [low, high] = [half - off, half + off].map(at);
     let middle = Range::of(values).map_or(0.0, |range| range.median);
-    (high - middle).max(middle - low) <= (NEAR * middle).max(NEAR_PAGES)
+    (high - middle).max(middle - low) <= (near * middle).max(NEAR_PAGES)
 }
 
 #[cfg(test)]
@@ -84,8 +89,10 @@ mod tests {
 
     #[test]
     fn runs_that_go_two_ways_are_made_until_the_middle_is_known_and_at_most_four_times() {
-        // One way and a little beside it, half of them another way, and three of eight.
+        // One way and a little beside it, half of them 8 and 15 % off, or another way, and three of eight.
         assert_eq!(made(32, |run| f64::from(1000 + run)), (32, 1));
+        assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 80)), (32, 1));
+        assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 150)), (128, 4));
         assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 1000)), (128, 4));
         assert_eq!(made(32, |run| f64::from(1000 + u32::from(run % 8 < 3) * 1000)), (64, 2));
         // A difference of 16 pages a round needs no more runs; seven runs are too few to judge by.
@@ -96,7 +103,7 @@ mod tests {
     #[test]
     fn the_middle_is_known_where_it_is_near_to_both_sides() {
         // All of what is open lies on one side.
-        let skewed = |high: f64| is_known((0..32).map(|run| if run < 17 { 1000.0 } else { high }).collect());
+        let skewed = |high: f64| is_known(NEAR, (0..32).map(|run| if run < 17 { 1000.0 } else { high }).collect());
         assert_eq!([1090.0, 1150.0].map(skewed), [true, false]);
     }
 }

@@ -62,6 +62,7 @@ mod reclaim;
 mod refault;
 mod reports;
 pub mod rivals;
+mod root;
 pub mod run;
 mod setting;
 mod shared;

@@ -6,22 +6,24 @@
 use std::{panic, thread};
 
 use crate::chance::{self, Chance, Draw};
-use crate::cost::{self, Costs, Disk, Pace, Spread};
-use crate::forecast::Range;
+use crate::cost::{self, Costs, Disk, Pace};
+use crate::forecast::{RUNS, Range};
 use crate::load::Compact;
+use crate::page::Pages;
+use crate::root;
 use crate::run::{self, Outcome};
 use crate::setting::Setting;
 
-/// Runs of one step of the search, and steps: few runs say where to look, many what is there.
+/// Runs of one step of the search, and steps: few runs say where to look, as many as a forecast has what is there.
 const COARSE: (u32, u32) = (5, 7);
-const FINE: (u32, u32) = (25, 6);
+const FINE: (u32, u32) = (RUNS, 6);
 /// It is at most so many times faster or slower than it is taken to be, as a power of two.
 const BOUNDS: [f64; 2] = [-5.0, 10.0];
 /// The search with many runs looks so far to both sides of what the one with few has found.
 const OFF: f64 = 0.5;
-/// Two paces that depend on each other are known where the last turn changed one by less than so many times; turns at most. A search is as fine as 1.01.
-const SAME: f64 = 1.02;
-const TURNS: usize = 6;
+/// Two paces are looked for until rounds take by them what was measured to the first of these parts; they are known where they do to the second.
+const SAME: f64 = 0.005;
+const NEAR: f64 = 0.02;
 /// Fewer runs than so many may be alike by chance: then times are taken to differ by so many times at least.
 const FEW: usize = 5;
 const ALIKE: f64 = 1.25;
@@ -37,84 +39,93 @@ pub enum PaceBy {
     Round,
     /// The same of a guest on an emulated processor, beside which disks may take next to nothing.
     EmulatedRound,
-    /// That of what a request to a disk takes at all, by how long a round took.
-    Requests,
-    /// That of each page of a request, by the same.
-    Pages,
 }
 
-/// How many times slower a processor or the disks were than a setting has them, by the seconds of its runs,
-/// simulated up to `most` times at once. `None` where no pace within bounds explains the time, but the fastest of the search for an [`PaceBy::EmulatedRound`] that is too short.
-#[must_use]
-pub fn found(
-    load: &Compact,
-    setting: &Setting,
+/// A load in a setting whose times were measured.
+pub struct Timed<'a> {
+    load: &'a Compact,
+    setting: Setting,
+    pages: Pages,
     timeout: u64,
     seed: u64,
-    length: impl Fn(u32, u64) -> u16,
-    (by, took, most): (PaceBy, &[f64], u32),
-) -> Option<f64> {
-    let middle = Range::of(took.to_vec())?.median;
-    let pages = run::pages(load, length);
-    // Of a fill the rounds are no part.
-    let timeout = if by == PaceBy::Fill { 0 } else { timeout };
-    let takes = |times: f64, runs: u32| {
-        let costs = Costs { spread: Spread::of_all(1.0), ..slower(setting.costs, by, times) };
-        let setting = Setting { costs, ..setting.clone() };
-        let one = |draw: &Draw| {
-            let (chance, setting) = Chance::of(load, &setting, draw);
-            seconds(&run::compact(load, pages.clone(), setting, timeout, chance), by)
-        };
-        let draws: Vec<Draw> = chance::draws(runs.min(most), seed).collect();
-        Range::of(on_all_processors(&draws, one)).map_or(0.0, |range| range.median)
-    };
-    let [low, high] = BOUNDS;
-    if takes(low.exp2(), COARSE.0) >= middle {
-        let is_fast = by == PaceBy::EmulatedRound && middle > 0.0;
-        return is_fast.then(|| low.exp2());
-    }
-    (middle < takes(high.exp2(), COARSE.0)).then_some(())?;
-    let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
-        for _ in 0..steps {
-            let between = f64::midpoint(low, high);
-            if takes(between.exp2(), runs) < middle { low = between } else { high = between }
-        }
-        f64::midpoint(low, high)
-    };
-    let about = search(BOUNDS, COARSE);
-    Some(search([about - OFF, about + OFF], FINE).exp2())
+    most: u32,
 }
 
-/// Paces of a disk's requests and of their pages, each by a `search` in the rounds of a setting of its own, with that of both to begin from; `None` where a search finds none.
-/// Each search depends on what the other has found, so they take turns until the pace of a page stays the same to 2 %, six at most.
-///
-/// # Errors
-/// Those of a search.
-pub fn parted<E>(
-    both: Disk,
-    mut search: impl FnMut(PaceBy, Disk) -> Result<Option<f64>, E>,
-) -> Result<Option<Disk>, E> {
-    let mut disk = both;
-    for _ in 0..TURNS {
-        let before = disk.page;
-        let Some(page) = search(PaceBy::Pages, Disk { page: 1.0, ..disk })? else { return Ok(None) };
-        let Some(request) = search(PaceBy::Requests, Disk { request: 1.0, page, ..disk })? else { return Ok(None) };
-        disk = Disk { request, page, ..disk };
-        if (page / before).max(before / page) < SAME {
-            break;
-        }
+impl<'a> Timed<'a> {
+    /// Simulated up to `most` times at once, from a seed; `length` gives what a page of a region compresses to.
+    #[must_use]
+    pub fn new(
+        load: &'a Compact,
+        setting: Setting,
+        timeout: u64,
+        (seed, most): (u64, u32),
+        length: impl Fn(u32, u64) -> u16,
+    ) -> Timed<'a> {
+        Timed { load, setting, pages: run::pages(load, length), timeout, seed, most }
     }
-    Ok(Some(disk))
+
+    /// Seconds in the middle of so many runs with such costs.
+    fn takes(&self, costs: Costs, by: PaceBy, runs: u32) -> f64 {
+        let setting = Setting { costs, ..self.setting.clone() };
+        // Of a fill the rounds are no part.
+        let timeout = if by == PaceBy::Fill { 0 } else { self.timeout };
+        let one = |draw: &Draw| {
+            let (chance, setting) = Chance::of(self.load, &setting, draw);
+            seconds(&run::compact(self.load, self.pages.clone(), setting, timeout, chance), by)
+        };
+        let draws: Vec<Draw> = chance::draws(runs.min(self.most), self.seed).collect();
+        Range::of(on_all_processors(&draws, one)).map_or(0.0, |range| range.median)
+    }
+
+    /// How many times slower a processor or the disks were than the setting has them, by the seconds of its runs. Paces differ from run to run by `spread`, and other costs as the
+    /// setting says, as they do in its forecast: where two differ, the middle of their sum is above the sum of their middles. `None` where no pace within bounds explains the time,
+    /// but the fastest of the search for an [`PaceBy::EmulatedRound`] that is too short.
+    #[must_use]
+    pub fn pace(&self, by: PaceBy, took: &[f64], spread: f64) -> Option<f64> {
+        let middle = Range::of(took.to_vec())?.median;
+        let takes =
+            |times: f64, runs: u32| self.takes(slower(self.setting.costs, by, Pace { times, spread }), by, runs);
+        let [low, high] = BOUNDS;
+        if takes(low.exp2(), COARSE.0) >= middle {
+            let is_fast = by == PaceBy::EmulatedRound && middle > 0.0;
+            return is_fast.then(|| low.exp2());
+        }
+        (middle < takes(high.exp2(), COARSE.0)).then_some(())?;
+        let search = |[mut low, mut high]: [f64; 2], (runs, steps): (u32, u32)| {
+            for _ in 0..steps {
+                let between = f64::midpoint(low, high);
+                if takes(between.exp2(), runs) < middle { low = between } else { high = between }
+            }
+            f64::midpoint(low, high)
+        };
+        let about = search(BOUNDS, COARSE);
+        Some(search([about - OFF, about + OFF], FINE).exp2())
+    }
+}
+
+/// Paces of a disk's requests and of their pages, by the seconds of rounds of two settings that read unlike, with that of both to begin from; `None` where no two paces within bounds
+/// explain both times.
+#[must_use]
+pub fn parted(settings: [&Timed<'_>; 2], took: [&[f64]; 2], both: Disk) -> Option<Disk> {
+    let [short, long] = took.map(|took| Range::of(took.to_vec()).map(|range| range.median));
+    let took = [short?, long?];
+    let disk = |[request, page]: [f64; 2]| Disk { request, page, ..both };
+    // What part of each time is too much.
+    let off = |paces: [f64; 2]| {
+        [0, 1].map(|one: usize| {
+            let costs = settings[one].setting.costs.with_disk(disk(paces));
+            settings[one].takes(costs, PaceBy::Round, FINE.0) / took[one] - 1.0
+        })
+    };
+    let (paces, left) = root::near([both.request, both.page], BOUNDS.map(f64::exp2), SAME, off);
+    (left < NEAR).then_some(disk(paces))
 }
 
 /// Costs where what such a pace is of takes so many times as long.
-fn slower(costs: Costs, by: PaceBy, times: f64) -> Costs {
-    let disk = |request, page| costs.with_disk(Disk { request, page, spread: 1.0 });
+fn slower(costs: Costs, by: PaceBy, pace: Pace) -> Costs {
     match by {
-        PaceBy::Fill | PaceBy::Work => costs.with_processor(Pace { times, spread: 1.0 }),
-        PaceBy::Round | PaceBy::EmulatedRound => disk(times, times),
-        PaceBy::Requests => disk(times, 1.0),
-        PaceBy::Pages => disk(1.0, times),
+        PaceBy::Fill | PaceBy::Work => costs.with_processor(pace),
+        PaceBy::Round | PaceBy::EmulatedRound => costs.with_disk(Disk::of_both(pace)),
     }
 }
 
@@ -135,7 +146,7 @@ fn seconds(run: &Outcome, by: PaceBy) -> f64 {
     match by {
         PaceBy::Fill => run.fill as f64 / 1e9,
         PaceBy::Work => of_a_round(run.took - run.waited),
-        PaceBy::Round | PaceBy::EmulatedRound | PaceBy::Requests | PaceBy::Pages => of_a_round(run.took),
+        PaceBy::Round | PaceBy::EmulatedRound => of_a_round(run.took),
     }
 }
 
@@ -158,7 +169,6 @@ mod tests {
     use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
-    use crate::forecast::RUNS;
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
     use crate::setting::SwapTo;
@@ -167,35 +177,28 @@ mod tests {
         2000
     }
 
-    /// Seconds in the middle of so many simulations, whose costs do not differ.
-    fn middle(load: &Compact, setting: &Setting, by: PaceBy, runs: u32) -> f64 {
-        let setting = Setting { costs: Costs { spread: Spread::of_all(1.0), ..setting.costs }, ..setting.clone() };
-        let pages = run::pages(load, length);
-        let one = |draw: Draw| {
-            let (chance, setting) = Chance::of(load, &setting, &draw);
-            seconds(&run::compact(load, pages.clone(), setting, u64::MAX, chance), by)
-        };
-        Range::of(chance::draws(runs, 7).map(one).collect()).unwrap().median
+    fn timed<'a>(load: &'a Compact, setting: &Setting, most: u32) -> Timed<'a> {
+        Timed::new(load, setting.clone(), u64::MAX, (7, most), length)
     }
 
+    /// Costs differ from run to run, so that rounds in the middle take longer than with those in the middle.
     #[test]
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
+        const SPREAD: f64 = 1.5;
         let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
         for (by, swap) in [
             (PaceBy::Round, SwapTo::Disk),
             (PaceBy::EmulatedRound, SwapTo::Disk),
-            (PaceBy::Requests, SwapTo::Disk),
-            (PaceBy::Pages, SwapTo::Disk),
             (PaceBy::Work, SwapTo::Disk),
             (PaceBy::Fill, SwapTo::Zram),
         ] {
             let known =
                 Setting { limit: 3 << 8, swap, slots: 16 << 8, ..group(1, PRESETS[2], Chance::default()).setting };
-            let slow = Setting { costs: slower(known.costs, by, 6.0), ..known.clone() };
-            let took = middle(&load, &slow, by, RUNS);
-            let found = |took: &[f64]| super::found(&load, &known, u64::MAX, 7, length, (by, took, RUNS));
+            let timed = timed(&load, &known, RUNS);
+            let took = timed.takes(slower(known.costs, by, Pace { times: 6.0, spread: SPREAD }), by, RUNS);
+            let found = |took: &[f64]| timed.pace(by, took, SPREAD);
             let times = found(&[0.9 * took, took, 1.1 * took]).unwrap();
-            assert!((5.0..7.0).contains(&times), "{by:?}: {times}");
+            assert!((5.9..6.1).contains(&times), "{by:?}: {times}");
             assert_eq!(found(&[1e-9]), (by == PaceBy::EmulatedRound).then(|| BOUNDS[0].exp2()), "{by:?}");
             assert_eq!([found(&[1e9]), found(&[])], [None, None], "{by:?}");
         }
@@ -212,37 +215,21 @@ mod tests {
             Setting { limit: 16 << 7, swap, slots: 16 << 7, ..known }
         };
         // Without swap it reads 32 pages at once, with it single ones and clusters of 8 too.
-        let [short, long] = [SwapTo::Disk, SwapTo::Nowhere].map(with);
-        let slow = Disk { request: 3.0, page: 0.5, spread: 1.0 };
-        let took = [&short, &long].map(|setting| {
-            let costs = setting.costs.with_disk(slow);
-            middle(&load, &Setting { costs, ..setting.clone() }, PaceBy::Round, SIMULATIONS)
+        let both = [SwapTo::Disk, SwapTo::Nowhere].map(|swap| timed(&load, &with(swap), SIMULATIONS));
+        let [short, long] = &both;
+        let slow = Disk { request: 3.0, page: 0.5, spread: 1.2 };
+        let took = both.each_ref().map(|timed| {
+            let costs = timed.setting.costs.with_disk(slow);
+            [timed.takes(costs, PaceBy::Round, SIMULATIONS)]
         });
-        let search = |by: PaceBy, disk: Disk| {
-            let (setting, took) = if by == PaceBy::Pages { (&long, took[1]) } else { (&short, took[0]) };
-            let fixed = Setting { costs: setting.costs.with_disk(disk), ..setting.clone() };
-            Ok::<_, ()>(found(&load, &fixed, u64::MAX, 7, length, (by, &[took], SIMULATIONS)))
-        };
-        let Disk { request, page, .. } =
-            parted(Disk { request: 1.0, page: 1.0, spread: 1.0 }, search).unwrap().unwrap();
-        assert!((2.8..3.2).contains(&request) && (0.47..0.53).contains(&page), "{request}, {page}");
-        assert_eq!(parted(slow, |_, _| Ok::<_, ()>(None)), Ok(None));
-    }
-
-    #[test]
-    fn turns_end_when_a_page_s_pace_stays_the_same_or_after_six() {
-        // What a search finds is by such a part of what the other has found.
-        let turns = |part: f64| {
-            let mut searches = 0;
-            let search = |by: PaceBy, disk: Disk| {
-                searches += 1;
-                let other = if by == PaceBy::Pages { disk.request } else { disk.page };
-                Ok::<_, ()>(Some(2.0 - part * other))
-            };
-            parted(Disk { request: 8.0, page: 1.0, spread: 1.0 }, search).unwrap();
-            searches / 2
-        };
-        assert_eq!([turns(0.0), turns(0.1), turns(-1.0)], [2, 3, 6]);
+        let found = |settings, took: [&[f64]; 2]| parted(settings, took, Disk { request: 1.0, page: 1.0, ..slow });
+        let disk = found([short, long], [&took[0], &took[1]]).unwrap();
+        let Disk { request, page, spread } = disk;
+        assert!((2.95..3.05).contains(&request) && (0.49..0.51).contains(&page), "{disk:?}");
+        assert_eq!(spread, slow.spread);
+        // By two settings that are alike, or times that no disk gives, neither is known.
+        assert_eq!(found([short, short], [&took[0], &[9.0 * took[0][0]]]), None);
+        assert_eq!([found([short, long], [&[1e9], &took[1]]), found([short, long], [&took[0], &[]])], [None; 2]);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
-use ramline_sim::cost::{Disk, Pace};
+use ramline_sim::cost::{Disk, Pace, Spread};
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
-use ramline_sim::pace::{self, PaceBy};
+use ramline_sim::pace::{self, PaceBy, Timed};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_trace::generate::Load;
 
@@ -102,14 +102,23 @@ pub fn against(
     let own = known::own(records).unwrap_or(question.program.own);
     let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
     let touches = decoded(question)?;
-    let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>, spread: f64| {
-        let Some(((arm, workload), took)) = of else { return Ok(None) };
-        let Some((setting, lengths)) = prepared(&(arm.clone(), workload.clone(), kernel), question.swap, basis)? else {
-            return Ok(None);
-        };
+    let arms = &question.arms;
+    let [of_work, of_rounds] =
+        [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
+    // How long an emulated machine took says how busy the one below it was.
+    let of_rounds = if known::is_emulated(records) { 1.0 } else { of_rounds };
+    let timed = |(arm, workload): &(Arm, Workload), basis: Basis<'_>| {
+        let of = (arm.clone(), workload.clone(), kernel);
+        let Some((mut setting, lengths)) = prepared(&of, question.swap, basis)? else { return Ok(None) };
+        // The disk differs as it will in the forecast, though its pace is not known yet.
+        setting.costs.spread = Spread { device: of_rounds, ..setting.costs.spread };
         let length = |region: u32, page: u64| lengths.of(region, page);
-        let (timeout, seed) = (workload.timeout.0, workload.seed);
-        let times = pace::found(&touches, &setting, timeout, seed, length, (by, took, question.runs));
+        let draws = (workload.seed, question.runs);
+        Ok::<_, LabError>(Some(Timed::new(&touches, setting, workload.timeout.0, draws, length)))
+    };
+    let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>, spread: f64| {
+        let Some((setting, took)) = of else { return Ok(None) };
+        let times = timed(setting, basis)?.and_then(|timed| timed.pace(by, took, spread));
         Ok::<_, LabError>(times.map(|times| Pace { times, spread }))
     };
     let (layer, lengths) = (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::of(&touches));
@@ -121,11 +130,6 @@ pub fn against(
     let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
     progress.step("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
-    let arms = &question.arms;
-    let [of_work, of_rounds] =
-        [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
-    // How long an emulated machine took says how busy the one below it was.
-    let of_rounds = if by_round == PaceBy::EmulatedRound { 1.0 } else { of_rounds };
     let of_work = known::of_processor(of_work, round.map(|(setting, _)| &setting.0), arms);
     let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
     if basis.processor.is_none() {
@@ -142,12 +146,15 @@ pub fn against(
     let disk = found(by_round, basis, round, of_rounds)?.map(Disk::of_both);
     let long = round.and_then(|(setting, _)| known::long(&question.arms, records, setting));
     let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
-    let parted = match disk.filter(|_| long.is_some()) {
-        Some(both) => pace::parted(both, |by, disk| {
-            let of = if by == PaceBy::Pages { long } else { round };
-            Ok::<_, LabError>(found(by, Basis { disk: Some(disk), ..basis }, of, 1.0)?.map(|pace| pace.times))
-        })?,
-        None => None,
+    let parted = match (disk, round, long) {
+        (Some(both), Some((short, short_took)), Some((long, long_took))) => {
+            let settings = [timed(short, basis)?, timed(long, basis)?];
+            let [Some(short), Some(long)] = &settings else {
+                return Err(LabError::Workload("a setting that was simulated cannot be".to_owned()));
+            };
+            pace::parted([short, long], [short_took, long_took], both)
+        }
+        _ => None,
     };
     let reference = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let by_long = parted.and(long).map(|((arm, _), _)| arm.name.as_str());
