@@ -32,6 +32,7 @@
 
 mod anonymous;
 mod area;
+mod asked;
 mod balance;
 mod batch;
 pub mod belady;

@@ -10,9 +10,9 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::area::Area;
 use crate::batch::Batches;
-use crate::chance::{Chance, unit};
+use crate::chance::Chance;
 use crate::cluster::Clusters;
-use crate::cost::{Steps, of_read};
+use crate::cost::Steps;
 use crate::folio::{self, Folio};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
@@ -83,7 +83,8 @@ pub struct Memory {
     pub killed: bool,
     /// What the kernel decides on.
     pub looks: Looks,
-    jitter: f64,
+    /// What a device takes differs by up to this share from one time to the next.
+    pub jitter: f64,
     /// Chance within the run.
     pub random: SplitMix64,
 }
@@ -252,13 +253,6 @@ impl Memory {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.charged > self.limit()
-    }
-
-    /// Asks the disk for `n` pages, behind what it was asked for before: when they are there. Files and the swap area lie on one.
-    pub fn ask(&mut self, cost: [f64; 2], n: u64) -> u64 {
-        let times = 1.0 + self.jitter * (2.0 * unit(&mut self.random) - 1.0);
-        self.counts.fetched += n;
-        self.area.ask(self.clock, of_read(cost.map(|ns| ns * times), n))
     }
 
     /// Waits for what a disk is done with at that time.

@@ -9,7 +9,7 @@ const MOST: u32 = 32;
 /// Pages of a request that is long enough to hand all over as the next begins (`BLK_PLUG_FLUSH_SIZE`).
 const LONG: u32 = 32;
 /// Pages of one request, and of several that a virtio disk takes at once: a ring of 256 has room for them. Others take 128 to 320.
-const LONGEST: u32 = 254;
+pub const LONGEST: u32 = 254;
 
 /// The plug of the task.
 #[derive(Debug, Default)]

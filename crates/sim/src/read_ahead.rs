@@ -3,8 +3,8 @@
 //! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
 //! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: that a read(2) waits for a page that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
 
+use crate::asked::Missing;
 use crate::charge::{Effort, charge};
-use crate::cost::Costs;
 use crate::folio::{self, Folio};
 use crate::kernel::Cut;
 use crate::load::Extent;
@@ -144,9 +144,10 @@ fn read(
         Cut::OfTheFile => last.saturating_sub(ahead),
         Cut::OfTheWindow | Cut::Never => (first + size).saturating_sub(ahead),
     };
-    let (mut n, mut requests, mut is_first) = (0, 0, true);
+    let mut missing = Missing::of(first);
     let mut id = first;
     while id < last {
+        missing.arrive(memory);
         let mut folio = Folio::alone(id);
         if let Some(order) = by_order {
             folio.pages = folio_of(id - extent.first, last - id, order);
@@ -155,6 +156,9 @@ fn read(
             let is_there = folio.ids().any(|id| memory.pages.is(id, bit::RESIDENT));
             if is_there || !is_charged {
                 memory.charged -= if is_charged { folio.pages.into() } else { 0 };
+                if !is_charged {
+                    missing.ask_early(memory, id);
+                }
                 (by_order, folio.pages) = (None, 1);
                 mark = if is_marked && ahead <= last - id { last - ahead } else { NONE };
             }
@@ -162,22 +166,22 @@ fn read(
         id += folio.pages;
         if by_order.is_none() {
             if memory.pages.is(folio.first, bit::RESIDENT) {
-                is_first = true;
+                missing.part();
                 continue;
             }
-            if !charge(memory, 1, Effort::Once) {
+            // The last passes of a reclaim find what the disk has read while the first looked in vain.
+            let mut is_charged = charge(memory, 1, Effort::Once);
+            while !is_charged && missing.arrive(memory) {
+                is_charged = charge(memory, 1, Effort::Once);
+            }
+            if !is_charged {
                 break;
             }
         }
         insert_folio(memory, folio, bit::LOCKED | if folio.ids().contains(&mark) { bit::READ_AHEAD } else { 0 });
-        n += u64::from(folio.pages);
-        // Pages that are there part what is read into several requests.
-        requests += u64::from(std::mem::take(&mut is_first));
+        missing.keep(folio.pages);
     }
-    if n == 0 {
-        return None;
-    }
-    let asked = fetch(memory, n, requests);
+    let asked = missing.ask(memory)?;
     for id in first..last {
         if memory.pages.clear(id, bit::LOCKED) && memory.in_fault {
             memory.coming.pages.push(id);
@@ -198,21 +202,11 @@ pub fn alone(memory: &mut Memory, id: u32) -> bool {
         return false;
     }
     insert_folio(memory, Folio::alone(id), 0);
-    let asked = fetch(memory, 1, 1);
+    let mut missing = Missing::of(id);
+    missing.keep(1);
+    let asked = missing.ask(memory).unwrap_or_default();
     memory.wait_until(asked);
     true
-}
-
-/// Asks for so many pages of a file in so many requests; when they are there. What was asked for before is there first: it lies before them, or the disk has it.
-#[inline]
-fn fetch(memory: &mut Memory, n: u64, requests: u64) -> u64 {
-    memory.wait_until(memory.coming.at);
-    memory.coming.arrive(memory.clock, &mut memory.pages);
-    memory.counts.read += n;
-    let [request, page] = memory.steps.fetch;
-    memory.clock += request * requests + page * n;
-    let Costs { read: [first, each], layer, .. } = memory.setting.costs;
-    memory.ask([first + layer, each], n)
 }
 
 /// A folio of a file that is charged, new in RAM.

@@ -4,7 +4,7 @@
 //! happens in it is another thing with the smallest change. So slopes are taken over a wide step at first, and each further step is one more measurement of them.
 
 /// Steps at most.
-const STEPS: usize = 12;
+const STEPS: usize = 8;
 /// A number is taken to be so many times as large to see what comes of it; and becomes at most so many times larger or smaller in a step.
 const STRIDE: f64 = 2.0;
 
