@@ -27,6 +27,9 @@ SERIES = {
     "chase": {"load": "chase", "size": "58MiB", "rounds": "4", "arms": "swap:60,swap:180,zram:lz4:60,zram:lz4:180", "seed": "167"},
     "code-plus-data, zeros": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "fill": "zeros", "arms": SETTINGS, "seed": "167"},
     "code-plus-data, random": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "fill": "random", "arms": SETTINGS, "seed": "173"},
+    "code-plus-data, two read-aheads": {"experiment": "code-plus-data", "unit": "8MiB", "rounds": "4", "timeout": "15s", "fill": "text", "arms": "no-swap,swap:0,swap:60,swap:140,zram:lz4:60",
+                                        "read-ahead": "128KiB,8MiB", "seed": "199"},
+    "server, other swappiness": {"load": "server", "size": "58MiB", "rounds": "4", "arms": "swap:0,swap:60,swap:140", "seed": "199"},
     "code-plus-data, shared": {"experiment": "code-plus-data", "unit": "9MiB", "rounds": "4", "arms": SETTINGS, "shared": "true", "seed": "191"},
 }
 

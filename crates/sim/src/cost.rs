@@ -249,16 +249,15 @@ impl Costs {
         Costs { compress, decompress, is_codec_measured: true, spread, ..self }
     }
 
-    /// Disks so many times slower, by rounds that a processor has its part in: what it takes is known better then, compression is not.
+    /// Disks so many times slower.
     #[must_use]
     pub fn with_disk(self, Disk { request, page, spread }: Disk) -> Costs {
-        let processor = self.spread.processor.min(MEASURED_SPREAD);
         let slower = |[all, each]: [f64; 2]| [all * request, each * page];
         Costs {
             read: slower(self.read),
             swap_read: slower(self.swap_read),
             swap_written: slower(self.swap_written),
-            spread: Spread { device: spread, processor, ..self.spread },
+            spread: Spread { device: spread, ..self.spread },
             ..self
         }
     }
@@ -346,7 +345,7 @@ mod tests {
         let slower = costs.with_disk(Disk { request: 3.0, page: 0.5, spread: 1.2 });
         let of = |costs: Costs| [costs.read, costs.swap_read, costs.swap_written];
         assert_eq!(of(slower), of(costs).map(|[all, each]| [3.0 * all, 0.5 * each]));
-        assert_eq!((slower.spread.device, slower.spread.processor), (1.2, MEASURED_SPREAD));
+        assert_eq!(slower.spread, Spread { device: 1.2, ..costs.spread });
     }
 
     #[test]

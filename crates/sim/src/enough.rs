@@ -9,7 +9,7 @@ use ramline_evidence::rng::SplitMix64;
 use crate::forecast::Seen;
 use crate::range::Range;
 
-/// The middle is known where both of those two runs are as near to it as this part of it, and what is looked for is one half as far off,
+/// The middle is known where both of those two runs are as near to it as this part of it (runs are added until they are half as far off),
 const NEAR: f64 = 0.1;
 /// or as near as so many pages of a round.
 const NEAR_PAGES: f64 = 16.0;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn runs_that_go_two_ways_are_made_until_the_middle_is_known_and_at_most_four_times() {
-        // One way and a little beside it, half of them 8 and 15 % off, or another way, and three of eight.
+        // Runs that hardly differ; half of them 8 % more, 15 % more, and twice as many; three of eight twice as many.
         assert_eq!(made(32, |run| f64::from(1000 + run)), (32, 1));
         assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 80)), (32, 1));
         assert_eq!(made(32, |run| f64::from(1000 + run % 2 * 150)), (128, 4));

@@ -169,7 +169,7 @@ fn read(
                 missing.part();
                 continue;
             }
-            // The last passes of a reclaim find what the disk has read while the first looked in vain.
+            // Here a reclaim fails at once. The kernel's goes on, and its last passes find what the disk has read meanwhile.
             let mut is_charged = charge(memory, 1, Effort::Once);
             while !is_charged && missing.arrive(memory) {
                 is_charged = charge(memory, 1, Effort::Once);
@@ -303,6 +303,20 @@ mod tests {
         insert(&mut memory, 205, 0);
         window(&mut memory, 1, 200, 32, 8);
         assert_eq!((memory.counts.read, memory.charged - memory.stock), (31, 31));
+    }
+
+    #[test]
+    fn a_window_longer_than_the_room_is_read_whole_where_the_disk_keeps_up_with_reclaim() {
+        const ROOM: u64 = 300;
+        let read = |each: f64| {
+            let mut memory = group(400, PRESETS[2], Chance::default());
+            (memory.setting.limit, memory.setting.costs.read, memory.in_fault) = (ROOM, [0.0, each], true);
+            window(&mut memory, 1, 400, 390, 8);
+            assert!(memory.coming.pages.is_empty() && (400..800).all(|id| !memory.pages.is(id, bit::LOCKED)));
+            assert_eq!(memory.check(), Ok(()));
+            memory.counts.read
+        };
+        assert_eq!([0.0, 1e9].map(read), [390, ROOM]);
     }
 
     #[test]

@@ -4,15 +4,18 @@
 //! happens in it is another thing with the smallest change. So slopes are taken over a wide step at first, and each further step is one more measurement of them.
 
 /// Steps at most.
-const STEPS: usize = 8;
+const STEPS: usize = 12;
 /// A number is taken to be so many times as large to see what comes of it; and becomes at most so many times larger or smaller in a step.
 const STRIDE: f64 = 2.0;
-
 /// From some numbers on, those within bounds where the larger of both is nearest to nothing, and that one; it is near enough below `same`.
 pub fn near(from: [f64; 2], [low, high]: [f64; 2], same: f64, off: impl Fn([f64; 2]) -> [f64; 2]) -> ([f64; 2], f64) {
     let worst = |off: [f64; 2]| off[0].abs().max(off[1].abs());
-    let (mut at, mut now) = (from, off(from));
+    let mut at = from.map(|number| number.clamp(low, high));
+    let mut now = off(at);
     let mut best = (at, worst(now));
+    if best.1 < same {
+        return best;
+    }
     let mut slopes = from_afar(at, now, &off);
     for _ in 0..STEPS {
         let [[a, b], [c, d]] = slopes;

@@ -1,7 +1,7 @@
 //! What the times of a forecast rest on: costs as they are assumed or as `measure tiers` found them, and what a series says about its machine.
 
 use ramline_evidence::TierReport;
-use ramline_sim::cost::{Costs, Disk, Pace};
+use ramline_sim::cost::{Costs, Disk, MEASURED_SPREAD, Pace};
 
 use super::forecast::Question;
 use super::known;
@@ -72,10 +72,18 @@ impl<'a> Basis<'a> {
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
         let mut costs = self.disk.map_or(costs, |disk| costs.with_disk(disk));
+        if self.disk.is_some() {
+            costs.spread.processor = self.spread_beside_a_disk(costs.spread.processor);
+        }
         if known::is_emulated(self.records) {
             costs.swap_written = costs.swap_written.map(|ns| ns / EMULATED);
         }
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
+    }
+
+    /// So many times less or more may a processor take what is assumed, where rounds that it has its part in gave the pace of a disk: that is known better then.
+    pub const fn spread_beside_a_disk(&self, assumed: f64) -> f64 {
+        if self.processor.is_none() { assumed.min(MEASURED_SPREAD) } else { assumed }
     }
 
     /// That in words. `setting` gave the paces, `long` that of each page of a request, where it has one of its own.
@@ -129,7 +137,6 @@ fn times(times: f64) -> String {
 #[cfg(test)]
 mod tests {
     use ramline_evidence::{LatencyStats, TierMeasurement};
-    use ramline_sim::cost::MEASURED_SPREAD;
     use ramline_sim::load::{Compact, Program};
     use ramline_trace::generate::Load;
 
@@ -183,6 +190,18 @@ mod tests {
             let [measured, assumed] = [alone, beside].map(|costs| costs.spread.processor);
             assert_eq!((measured, assumed), (MEASURED_SPREAD, Costs::default().spread.processor));
             assert_eq!([alone.read[0], beside.read[0]], [50_000.0 - Costs::default().fetch[0]; 2]);
+        });
+    }
+
+    #[test]
+    fn a_processor_is_known_better_beside_the_pace_of_a_disk_and_best_by_its_own() {
+        let pace = |spread| Pace { times: 2.0, spread };
+        let disk = Some(Disk::of_both(pace(1.2)));
+        with_basis(|basis| {
+            let spread = |basis: Basis<'_>| basis.costs("lz4", &Arm::default()).spread.processor;
+            let assumed = Costs::default().spread.processor;
+            assert_eq!([spread(basis), spread(Basis { disk, ..basis })], [assumed, MEASURED_SPREAD]);
+            assert_eq!(spread(Basis { disk, processor: Some(pace(3.0)), ..basis }), 3.0);
         });
     }
 

@@ -110,8 +110,9 @@ pub fn against(
     let timed = |(arm, workload): &(Arm, Workload), basis: Basis<'_>| {
         let of = (arm.clone(), workload.clone(), kernel);
         let Some((mut setting, lengths)) = prepared(&of, question.swap, basis)? else { return Ok(None) };
-        // The disk differs as it will in the forecast, though its pace is not known yet.
-        setting.costs.spread = Spread { device: of_rounds, ..setting.costs.spread };
+        // Both differ as they will in the forecast, if the disk's pace is found.
+        let processor = basis.spread_beside_a_disk(setting.costs.spread.processor);
+        setting.costs.spread = Spread { device: of_rounds, processor, ..setting.costs.spread };
         let length = |region: u32, page: u64| lengths.of(region, page);
         let draws = (workload.seed, question.runs);
         Ok::<_, LabError>(Some(Timed::new(&touches, setting, workload.timeout.0, draws, length)))
@@ -148,11 +149,10 @@ pub fn against(
     let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
     let parted = match (disk, round, long) {
         (Some(both), Some((short, short_took)), Some((long, long_took))) => {
-            let settings = [timed(short, basis)?, timed(long, basis)?];
-            let [Some(short), Some(long)] = &settings else {
-                return Err(LabError::Workload("a setting that was simulated cannot be".to_owned()));
-            };
-            pace::parted([short, long], [short_took, long_took], both)
+            match (timed(short, basis)?, timed(long, basis)?) {
+                (Some(short), Some(long)) => pace::parted([&short, &long], [short_took, long_took], both),
+                _ => None,
+            }
         }
         _ => None,
     };

@@ -78,6 +78,12 @@ fn sleeps_are_told_by_what_came_before_and_a_lost_turn_is_none() {
     assert_eq!(sleeps(EVENTS, 77, Clock::NANOS), [sleep]);
     let ready = EVENTS.replace("prev_state=D", "prev_state=R+");
     assert!(sleeps(&ready, 77, Clock::NANOS).is_empty());
+    // What it stood in as it lost its turn is what it did last; the scheduler's own functions are not.
+    let turn = " ramline-77 [001] d..2. 10.000012: <stack trace>\n => __schedule\n => preempt_schedule_irq\n => filemap_read\n => __x64_sys_pread64\n";
+    let lost: Vec<&str> = ready.lines().take(7).collect();
+    let slept: Vec<&str> = EVENTS.lines().skip(4).take(3).collect();
+    let both = [&lost[..5], &[turn.trim_end()], &lost[5..], &slept].concat().join("\n");
+    assert_eq!(sleeps(&both, 77, Clock::NANOS)[0].place, "filemap_read");
 }
 
 #[test]
