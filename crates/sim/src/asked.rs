@@ -39,15 +39,15 @@ impl Memory {
 pub struct Missing {
     /// The first page of the window.
     first: u32,
-    /// Pages that it was not asked for yet, in so many requests; whether the next page begins one.
+    /// Pages that the disk was not asked for yet, in so many requests; whether the next page begins one.
     kept: u64,
     requests: u64,
     begins: bool,
-    /// Pages that it was asked for, and when all of them are there.
+    /// Pages that the disk was asked for, and when all of them are there.
     asked: u64,
     at: u64,
     cost: [f64; 2],
-    /// What it reads at once: when it is there, its first page and the one behind it.
+    /// What the disk reads at once of those that it was asked for early: when it is there, its first page and the one behind it.
     parts: VecDeque<(u64, u32, u32)>,
 }
 
@@ -78,7 +78,7 @@ impl Missing {
         (self.asked > 0).then_some(self.at)
     }
 
-    /// The same before the first page for which there is no room, where none before it was there already: what the disk reads at once is there sooner.
+    /// The same before the first page for which there is no room, where no page of the window was there already: what the disk reads at once is there sooner.
     pub fn ask_early(&mut self, memory: &mut Memory, behind: u32) {
         if self.begin(memory) {
             self.kept = 0;

@@ -31,7 +31,7 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
     for Entry { line, stack } in &all[first..=last] {
         let at = Nanos(clock.ns(line.at)?.saturating_sub(begin));
         let known = steps.len();
-        let back = line.name == "sched_switch" && is_back(line, pid);
+        let back = is_back(line, pid);
         let own = line.pid == pid && !line.interrupt || back;
         let caller = line.said.strip_prefix("<-").map(|caller| caller.split(['+', ' ']).next().unwrap_or(caller));
         let depth = match (own && !back, functions) {
@@ -114,7 +114,7 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<Sleep> {
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let (mut before, mut since) = ("the call".to_owned(), None);
     for Entry { line, stack } in entries(text) {
-        if line.name == "sched_switch" && is_back(&line, pid) {
+        if is_back(&line, pid) {
             if let (Some(from), Some(to)) = (since.take(), clock.ns(line.at)) {
                 let sum = sums.entry(before.clone()).or_default();
                 *sum = (sum.0 + 1, sum.1.saturating_add(to.saturating_sub(from)));

@@ -113,7 +113,7 @@ pub fn entries(text: &str) -> Vec<Entry<'_>> {
 
 /// `sched_switch` to `pid`.
 pub fn is_back(line: &Line<'_>, pid: u32) -> bool {
-    line.said.contains(&format!("next_pid={pid} "))
+    line.name == "sched_switch" && line.said.contains(&format!("next_pid={pid} "))
 }
 
 /// `sched_switch` away from `pid`.
