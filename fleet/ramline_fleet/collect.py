@@ -15,10 +15,11 @@ import contextlib
 import hashlib
 import os
 import re
+import select
 import signal
 import subprocess
 import tempfile
-import threading
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from . import schema
@@ -36,6 +37,8 @@ echo end
 """
 # What it prints is some kilobytes.
 MOST = 64 << 10
+# Whether it has ended is looked at after so many seconds without a word.
+LOOK = 0.1
 OF_MEMINFO = {"MemTotal": "ram_kib", "MemFree": "free_kib", "Shmem": "shared_kib", "Buffers": "buffers_kib", "Cached": "cached_kib", "MemAvailable": "available_kib",
               "SwapTotal": "swap_total_kib", "SwapFree": "swap_free_kib"}
 OWN = ("tmp_kib", "tmp_inodes", "tmp_in_ram")
@@ -73,45 +76,47 @@ def ask(host, ssh, seconds):
     words = [*ssh, "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", f"ConnectTimeout={int(seconds) + 1}", *place(host), "sh", "-s"]
     # Whatever ssh has started holds a pipe open; a file is read as far as it is written.
     with tempfile.TemporaryFile() as complaints, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True) as child:
-        late = threading.Event()
-
-        def end():
-            late.set()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-
-        clock = threading.Timer(seconds, end)
-        clock.start()
         try:
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 child.stdin.write(SCRIPT.encode())
                 child.stdin.close()
-            except BrokenPipeError:
-                pass
-            answer = child.stdout.read(MOST + 1)
-            if len(answer) > MOST:
-                raise Refused("answers without an end")
-            child.wait()
+            answer = heard(child, time.monotonic() + seconds)
+            late = child.poll() is None
         finally:
-            clock.cancel()
             if child.poll() is None:
-                end()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
         complaints.seek(0)
         complaint = complaints.read(MOST).decode(errors="replace").strip().splitlines()
-    if late.is_set():
+    # Of one that does not end a whole answer is an answer.
+    if late and not answer.endswith(b"\nend\n"):
         raise Refused(f"no answer within {seconds:g} s")
-    if child.returncode:
-        raise Refused(plain(complaint[-1][:200]) if complaint else f"ssh ended with {child.returncode}")
+    if child.returncode and not late:
+        raise Refused(complaint[-1][:200] if complaint else f"ssh ended with {child.returncode}")
     return answer.decode(errors="replace")
 
 
-def plain(text):
-    r"""What another machine said, with what a terminal would act on written out.
-
-    >>> plain("no\x1b[2J")
-    'no\\x1b[2J'
-    """
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+def heard(child, deadline):
+    """What it prints until it ends or is late. The end of the pipe is not waited for: a process that has left the session (as a ProxyCommand may) can hold it open."""
+    pipe, out, poll = child.stdout.fileno(), bytearray(), select.poll()
+    os.set_blocking(pipe, False)
+    poll.register(pipe, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0:
+        ended = child.poll() is not None
+        if not ended:
+            poll.poll(min(left, LOOK) * 1000)
+        try:
+            while piece := os.read(pipe, MOST):
+                out += piece
+                if len(out) > MOST:
+                    raise Refused("answers without an end")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(max(0.0, deadline - time.monotonic()))
+            break
+        except BlockingIOError:
+            if ended:
+                break
+    return bytes(out)
 
 
 def place(host):
@@ -147,7 +152,7 @@ def collect(hosts, lot, ssh, seconds, at_once, say):
             try:
                 answers.append((order, host, read(future.result())))
             except (Refused, OSError, ValueError) as why:
-                lot.reject(order, host, plain(str(why)))
+                lot.reject(order, host, str(why))
             say(done, len(lot.rejected))
     finally:
         # Of an interrupted run those that have answered are kept.
@@ -174,4 +179,4 @@ def take(answers, lot):
         try:
             lot.add(order, host, schema.row(host, "ssh", False, values, known))
         except (Refused, ValueError) as why:
-            lot.reject(order, host, plain(str(why)))
+            lot.reject(order, host, str(why))

@@ -13,19 +13,15 @@ import os
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
-from . import sql
+from . import sql, store
 from .peaks import Peaks
 from .sql import KNOWN, LACK, PEAK, ROLE, query
 from .store import files_of
+from .words import Failure, plain as shown
 
 # So much of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
-
-
-class Missing(Exception):
-    """What an engine needs and is not there."""
 
 
 def quoted(path):
@@ -120,9 +116,9 @@ class Spark:
         try:
             from pyspark.sql import SparkSession
         except ImportError as error:
-            raise Missing("pyspark is not installed\n  try: make fleet-spark") from error
+            raise Failure("pyspark is not installed", "make fleet-spark") from error
         if not os.environ.get("JAVA_HOME") and not any((Path(folder) / "java").is_file() for folder in os.environ.get("PATH", "").split(":")):
-            raise Missing("Spark needs Java 17, and there is no java on the path\n  try: apt install openjdk-17-jre-headless")
+            raise Failure("Spark needs Java 17, and there is no java on the path", "apt install openjdk-17-jre-headless")
         master = "local-cluster[2,1,1024]" if master == "local-cluster" else master
         builder = SparkSession.builder.master(master).appName("ramline-fleet").config("spark.ui.enabled", "false")
         # A day's bucket is small: many of them are one task.
@@ -167,7 +163,7 @@ def of(word, store):
         return DuckDb(store)
     if word == "local-cluster" or word.startswith("spark://"):
         return Spark(store, word)
-    raise Missing(f"there is no engine {word!r}; there are duckdb, local-cluster and spark://HOST:PORT\n  try: --engine duckdb")
+    raise Failure(f"there is no engine {word!r}; there are duckdb, local-cluster and spark://HOST:PORT", "--engine duckdb")
 
 
 def table(columns, rows):
@@ -175,7 +171,7 @@ def table(columns, rows):
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows([shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()
 
 
@@ -183,12 +179,7 @@ def table(columns, rows):
 TEXTS = ("host", "variable", "role", "setting", "value", "usual", "first_host", "last_host", "finding", "level")
 
 
-def as_parquet(file, columns, rows):
-    """Rows of a query, whole or not at all; what is no text is a whole number, also where all are NULL."""
+def as_parquet(columns, rows):
+    """Rows of a query as a file in memory; what is no text is a whole number, also where all are NULL."""
     types = pa.schema([(name, pa.string() if name in TEXTS else pa.int64()) for name in columns])
-    aside = f"{file}.ramline-new"
-    try:
-        parquet.write_table(pa.Table.from_pylist([dict(zip(columns, row)) for row in rows], schema=types), aside)
-        os.replace(aside, file)
-    finally:
-        Path(aside).unlink(missing_ok=True)
+    return store.as_parquet(pa.Table.from_pylist([dict(zip(columns, row)) for row in rows], schema=types))

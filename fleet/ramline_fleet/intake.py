@@ -1,22 +1,21 @@
 """Documents of hosts into a store: each host of each file into its own day, and what is said of it.
 
-A source yields (host, day, tables): of each table a function that gives the rows of the host, or raises why there are none.
+A source yields (host, day, tables): of each table a function that gives the rows of the host, or raises why there are none. What is wrong with one host or file takes nothing from the others.
 """
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from . import checkup, sadf, schema, snapshot
+from . import checkup, inputs, sadf, schema, snapshot
 from .schema import FINDING_ROWS, ROWS, SETTING_ROWS
 from .store import Ingest, commit
 from .study import Refused
-from .words import a_day
+from .words import a_day, tell
 
 # As ramline has it: done but for a part.
 PARTLY = 7
-BROKEN = (AttributeError, KeyError, TypeError, ValueError, argparse.ArgumentTypeError)
+BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, argparse.ArgumentTypeError)
 
 
 def of_snapshot(file, document):
@@ -34,8 +33,8 @@ def of_report(file, document):
 
 
 def of_sadf(_, document):
-    for host, day, values in sadf.rows(document):
-        yield host, a_day(day), {ROWS: lambda host=host, values=values: [schema.row(host, "sysstat", False, values)]}
+    for host, day, moments in sadf.days(document):
+        yield host, a_day(day), {ROWS: lambda host=host, moments=moments: [schema.row(host, "sysstat", False, sadf.values(moments))]}
 
 
 # By option: how a file is read, what it is not where it cannot be, how one is made, and what its rows are called, those of the first table in front.
@@ -52,46 +51,53 @@ def take(store, source, files):
     by_day, status = {}, 0
     for order, file in enumerate(files, 1):
         try:
-            for host, day, makers in read(file, json.loads(Path(file).read_bytes())):
-                by_day.setdefault(day, []).append((order, file, host, makers))
-        except (OSError, RecursionError, *BROKEN) as why:
-            print(f"  {file}: {why if isinstance(why, (Refused, OSError)) else what}", file=sys.stderr)
+            for host, day, makers in read(file, json.loads(inputs.pieces(file))):
+                # Of each file its rows are kept, not the document.
+                by_day.setdefault(day, []).append((order, file, host, {table: made(make, what) for table, make in makers.items()}))
+        except (OSError, *BROKEN) as why:
+            tell(f"  {file}: {why if isinstance(why, (Refused, OSError)) else what}")
             status = PARTLY
     if status:
-        print(f"  try: {hint}", file=sys.stderr)
+        tell(f"  try: {hint}")
     for day, found in sorted(by_day.items()):
         lots = {table: Ingest(store, day, table) for table in tables}
         first, there = next(iter(lots.values())), 0
-        for order, file, host, makers in found:
+        for order, file, host, rows_of in found:
             there += first.had(host)
-            try:
-                made = {table: make() for table, make in makers.items() if not lots[table].had(host)}
-            except BROKEN as why:
-                first.reject(order, file, str(why) if isinstance(why, Refused) else what)
+            wanted = {table: rows for table, rows in rows_of.items() if not lots[table].had(host)}
+            if wrong := next((rows for rows in wanted.values() if isinstance(rows, str)), None):
+                first.reject(order, file, wrong)
                 continue
-            for table, rows in made.items():
+            for table, rows in wanted.items():
                 # A host that the first table refuses is in none.
                 if rows and not lots[table].add(order, file, *rows):
                     break
-        print(f"{day}: ", end="", file=sys.stderr)
-        status = closed(list(lots.values()), len(found), there, list(tables.values())) or status
+        status = closed(list(lots.values()), len(found), there, list(tables.values()), f"{day}: ") or status
     return status
 
 
-def closed(lots, hosts, there, names=("hosts",)):
+def made(make, what):
+    """The rows, or why there are none."""
+    try:
+        return make()
+    except BROKEN as why:
+        return str(why) if isinstance(why, Refused) else what
+
+
+def closed(lots, hosts, there, names=("hosts",), head=""):
     """Keeps what has come, and says what has not; the exit status."""
     commit(*lots)
     lot, *more = lots
     unknown = sum(row.get("tmp_kib", 0) is None for row in lot.rows)
     beside = "".join(f", {name} of {len(one.taken)}" for one, name in zip(more, names[1:]))
-    print(f"{len(lot.taken)} of {hosts} {names[0]} taken" + (f", {there} were there already" if there else "") + beside
-          + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""), file=sys.stderr)
+    tell(f"{head}{len(lot.taken)} of {hosts} {names[0]} taken" + (f", {there} were there already" if there else "") + beside
+         + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""))
     rejected = sorted(one for lot in lots for one in lot.rejected)
     for _, why, host in rejected:
-        print(f"  {host}: {why}", file=sys.stderr)
+        tell(f"  {host}: {why}")
     for _, host, name in sorted(lot.other_names):
-        print(f"  {host}: is {name} under another name, and counts once", file=sys.stderr)
+        tell(f"  {host}: is {name} under another name, and counts once")
     left = hosts - there - len(lot.taken) - len(lot.other_names)
     if left:
-        print(f"  try: the same command again asks only the {left} that are missing", file=sys.stderr)
+        tell(f"  try: the same command again asks only the {left} that are missing")
     return PARTLY if rejected else 0

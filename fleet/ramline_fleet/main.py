@@ -18,37 +18,40 @@
     ramline-fleet synth STORE --hosts N [--days N]                      a made-up store of as many hosts like these
 """
 
-import argparse
 import contextlib
 import datetime
 import json
-import os
 import re
+import shlex
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
-from . import collect, engine, findings, peaks, prometheus, report, rollout, schema, settings, sql, study
+from . import arguments, collect, engine, findings, inputs, lock, peaks, prometheus, report, rollout, schema, settings, sql, study
 from .intake import SOURCES, closed, take
+from .outputs import Output, printed
 from .schema import FINDING_ROWS, ROWS, SETTING_ROWS
 from .store import Ingest, commit, files_of
 from .synth import fleet, published
-from .words import a_day, bounds, whole, words_of
+from .words import Failure, tell
 
 
-class Failure(Exception):
-    """What cannot be done: the object, the rule, and the way out."""
+def text_of(file, hint=None, errors="strict"):
+    """A file that was named."""
+    try:
+        return inputs.text(file, errors=errors)
+    except OSError as error:
+        raise Failure(f"cannot read {file}: {error}", hint or f"ls -l {shlex.quote(file)}") from error
 
 
-def ingest(store, file, layout, day, source="study"):
+def ingest(store, file, layout, day, text=None):
     """Lines of a file into a store: how many were read, taken and refused."""
     lot, read, synthetic = Ingest(store, day), 0, False
-    try:
-        lines = Path(file).read_text(errors="replace").splitlines()
-    except OSError as error:
-        raise Failure(f"cannot read {file}: {error.strerror}\n  try: ls -l {file}") from error
-    for number, words in enumerate(lines, 1):
+    text = text_of(file, errors="replace") if text is None else text
+    for number, words in enumerate(text.split("\n"), 1):
+        words = words.removesuffix("\r")
         if not words.strip() or words.startswith("#"):
             synthetic = synthetic or "synthetic" in words
             continue
@@ -59,23 +62,26 @@ def ingest(store, file, layout, day, source="study"):
             lot.reject(number, words, str(why))
             continue
         host = values.pop("host")
-        lot.add(number, words, schema.row(host, source, synthetic, values))
+        lot.add(number, words, schema.row(host, "study", synthetic, values))
     commit(lot)
     return read, len(lot.rows), lot
 
 
-def asked_over_ssh(args):
-    """Every host that has no row for the day yet; the exit status."""
-    try:
-        hosts = collect.hosts_of(Path(args.ssh).read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"cannot read {args.ssh}: {error}\n  try: a line a host, [user@]host[:port]") from error
+def hosts_of(file):
+    """The hosts that are asked over ssh."""
+    hint = "a line a host, [user@]host[:port]"
+    hosts = collect.hosts_of(text_of(file, hint))
     if not hosts:
-        raise Failure(f"{args.ssh} names no host\n  try: a line a host, [user@]host[:port]")
-    lot, tell = Ingest(args.store, args.day), Progress()
+        raise Failure(f"{file} names no host", hint)
+    return hosts
+
+
+def asked_over_ssh(args, hosts):
+    """Every host of a list that has no row for the day yet; the exit status."""
+    lot, say = Ingest(args.store, args.day), Progress()
     missing = [host for host in hosts if host not in lot.hosts]
     try:
-        collect.collect(missing, lot, args.ssh_command, args.timeout, args.at_once, lambda done, failed: tell(f"{done} of {len(missing)} hosts asked, {failed} failed"))
+        collect.collect(missing, lot, args.ssh_command, args.timeout or arguments.SSH, args.at_once, lambda done, failed: say(f"{done} of {len(missing)} hosts asked, {failed} failed"))
     finally:
         status = closed([lot], len(hosts), len(hosts) - len(missing))
     return status
@@ -87,21 +93,24 @@ def scraped(args):
     if args.metrics:
         names = [Path(file).stem for file in args.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise Failure(f"two files are named {twice[0]}, and the name is the host's\n  try: one file a host, HOST.prom")
-        texts = {Path(file).stem: lambda file=file: prometheus.samples(Path(file).read_text()) for file in args.metrics}
+            raise Failure(f"two files are named {twice[0]}, and the name is the host's", "one file a host, HOST.prom")
+        texts = {Path(file).stem: lambda file=file: prometheus.samples(inputs.text(file)) for file in args.metrics}
     else:
         end = datetime.datetime.fromisoformat(f"{args.day}T23:59:59+00:00").timestamp()
         try:
-            known = prometheus.hosts(args.prometheus, min(end, time.time()))
+            known = prometheus.hosts(args.prometheus, min(end, time.time()), args.timeout or arguments.SERVER)
         except study.Refused as why:
-            raise Failure(f"{why}\n  try: --prometheus http://HOST:9090") from why
+            raise Failure(why, "--prometheus http://HOST:9090") from why
         texts = {host: lambda samples=samples: samples for host, samples in known.items()}
     there = sum(host in lot.hosts for host in texts)
     for order, (host, samples) in enumerate(sorted(texts.items()), 1):
         if host not in lot.hosts:
             try:
-                lot.add(order, host, schema.row(host, "node_exporter", False, prometheus.values(samples())))
-            except (study.Refused, OSError, UnicodeDecodeError) as why:
+                samples = samples()
+                if isinstance(samples, study.Refused):
+                    raise samples
+                lot.add(order, host, schema.row(host, "node_exporter", False, prometheus.values(samples)))
+            except (study.Refused, OSError) as why:
                 lot.reject(order, host, str(why))
     return closed([lot], len(texts), there)
 
@@ -116,16 +125,16 @@ class Progress:
         passed = time.monotonic() - self.start
         if passed - self.said >= 1:
             self.said = passed
-            print(f"{passed:.0f} s: {text}", file=sys.stderr, flush=True)
+            tell(f"{passed:.0f} s: {text}")
 
 
 def say(read, taken, lot):
     """The line that says what became of the lines; some of those that were refused."""
-    print(f"{read} lines read: {taken} hosts taken, {len(lot.rejected)} lines refused", file=sys.stderr)
+    tell(f"{read} lines read: {taken} hosts taken, {len(lot.rejected)} lines refused")
     for number, why, _ in lot.rejected[:5]:
-        print(f"  line {number}: {why}", file=sys.stderr)
+        tell(f"  line {number}: {why}")
     if len(lot.rejected) > 5:
-        print(f"  and {len(lot.rejected) - 5} more: {lot.store}/rejects/{lot.name}.tsv", file=sys.stderr)
+        tell(f"  and {len(lot.rejected) - 5} more: {lot.store}/rejects/{lot.name}.tsv")
 
 
 class Told:
@@ -151,13 +160,14 @@ class Told:
 
 
 # What a store has none of, and how it comes to some.
-NONE = {ROWS: "hosts in it: it has no rows in host_day\n  try: ramline-fleet ingest {} FILE --layout new", SETTING_ROWS: "settings in it\n  try: ramline-fleet collect {} --snapshots FILE...",
-        FINDING_ROWS: "findings in it\n  try: ramline-fleet collect {} --reports FILE..."}
+NONE = {ROWS: ("hosts in it: it has no rows in host_day", "ramline-fleet ingest {} FILE --layout new"), SETTING_ROWS: ("settings in it", "ramline-fleet collect {} --snapshots FILE..."),
+        FINDING_ROWS: ("findings in it", "ramline-fleet collect {} --reports FILE...")}
 
 
 def refuse_unless_store(store, table=ROWS):
     if not files_of(store, table):
-        raise Failure(f"{store} is no store with {NONE[table].format(store)}")
+        what, hint = NONE[table]
+        raise Failure(f"{store} is no store with {what}", hint.format(shlex.quote(store)))
 
 
 @contextlib.contextmanager
@@ -166,8 +176,8 @@ def asked(word, store, table=ROWS, roles=None):
     refuse_unless_store(store, table)
     try:
         one = engine.of(word, store)
-    except engine.Missing as why:
-        raise Failure(why) from why
+    except Failure:
+        raise
     except Exception as error:  # an engine has errors of its own kind
         raise engine_failed(word, store, error) from error
     try:
@@ -197,15 +207,12 @@ def counted(args):
 
 
 def engine_failed(word, store, error):
-    return Failure(f"{word} cannot answer from {store}: {' '.join(str(error).split())[:300]}\n  try: ramline-fleet report {store} --engine duckdb")
+    return Failure(f"{word} cannot answer from {store}: {' '.join(str(error).split())[:300]}", f"ramline-fleet report {shlex.quote(str(store))} --engine duckdb")
 
 
-def declared(file):
-    """The layout of free that a comment of the file names: `# layout: old`."""
-    try:
-        found = re.search(r"^#\s*layout:\s*(old|new)\s*$", Path(file).read_text(errors="replace"), re.M)
-    except OSError as error:
-        raise Failure(f"cannot read {file}: {error.strerror}\n  try: ls -l {file}") from error
+def declared(text):
+    """The layout of free that a comment of a file names: `# layout: old`."""
+    found = re.search(r"^#\s*layout:\s*(old|new)\s*$", text, re.M)
     return found and found[1]
 
 
@@ -214,14 +221,15 @@ def made(args):
     if Path(args.store).is_dir():
         with asked(args.engine, args.store) as told:
             return report.study(told)
-    args.layout = args.layout or declared(args.store)
+    text = text_of(args.store, errors="replace")
+    args.layout = args.layout or declared(text)
     if args.layout is None:
-        raise Failure(f"{args.store} is a file, and a number does not say of which layout of free it is\n  try: --layout new (procps 3.3.10 or later) or --layout old")
+        raise Failure(f"{args.store} is a file, and a number does not say of which layout of free it is", "--layout new (procps 3.3.10 or later) or --layout old")
     with tempfile.TemporaryDirectory(prefix="ramline-fleet-") as store:
-        read, taken, lot = ingest(store, args.store, args.layout, args.day)
+        read, taken, lot = ingest(store, args.store, args.layout, args.day, text)
         say(read, taken, lot)
         if not taken:
-            raise Failure(f"no line of {args.store} is a host\n  try: ramline-fleet report --layout {'old' if args.layout == 'new' else 'new'}")
+            raise Failure(f"no line of {args.store} is a host", f"ramline-fleet report {shlex.quote(args.store)} --layout {'old' if args.layout == 'new' else 'new'}")
         with asked(args.engine, store) as told:
             found = report.study(told)
         return {**found, "lines": {"read": read, "taken": taken, "refused": len(lot.rejected)}}
@@ -229,137 +237,107 @@ def made(args):
 
 def roles_of(file):
     """The role of each host of a file."""
-    try:
-        lines = Path(file).read_text().splitlines() if file else []
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"cannot read {file}: {error}\n  try: a line a host, HOST<tab>ROLE") from error
-    found = {}
+    hint, found = "a line a host, HOST<tab>ROLE", {}
+    lines = text_of(file, hint).splitlines() if file else []
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
             host, tab, role = line.partition("\t")
             if not (tab and host.strip() and role.strip().isprintable() and role.strip()):
-                raise Failure(f"line {number} of {file} has no host and role\n  try: a line a host, HOST<tab>ROLE")
+                raise Failure(f"line {number} of {file} has no host and role", hint)
             found[host.strip()] = role.strip()
     return found
 
 
 def say_roles(there, hosts, args):
     if not there:
-        raise Failure(f"{args.roles} names no host of {args.store}\n  try: the names that ramline-fleet query rollout {args.store} has")
-    print(f"{there} of {hosts} hosts have a role in {args.roles}", file=sys.stderr)
+        raise Failure(f"{args.roles} names no host of {args.store}", f"the names that ramline-fleet query rollout {shlex.quote(args.store)} has")
+    tell(f"{there} of {hosts} hosts have a role in {args.roles}")
 
 
-def main(words=None):
-    parser = argparse.ArgumentParser(prog="ramline-fleet", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    for verb in ("ingest", "report"):
-        one = verbs.add_parser(verb)
-        one.add_argument("store")
-        if verb == "ingest":
-            one.add_argument("file")
-        one.add_argument("--layout", choices=("old", "new"), required=verb == "ingest", help="of free: new has a column 'available', old has 'buffers' and 'cached'")
-        if verb == "report":
-            one.add_argument("--engine", default="duckdb", help="duckdb, local-cluster or spark://HOST:PORT (default %(default)s)")
-        one.add_argument("--day", default=day, type=a_day)
-    one = verbs.add_parser("collect")
-    one.add_argument("store")
-    source = one.add_mutually_exclusive_group(required=True)
-    source.add_argument("--ssh", metavar="HOSTS", help="a file with [user@]host[:port] in each line")
-    source.add_argument("--prometheus", metavar="URL", help="a server that scrapes node_exporter")
-    source.add_argument("--snapshots", metavar="FILE", nargs="+", help="documents of ramline snapshot")
-    source.add_argument("--reports", metavar="FILE", nargs="+", help="documents of ramline checkup --json")
-    source.add_argument("--sadf", metavar="FILE", nargs="+", help="what sadf -j FILE -- -r ALL -S printed of a day of sysstat")
-    source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
-    one.add_argument("--ssh-command", type=words_of, default=["ssh"], help="with options of your own (default ssh)")
-    one.add_argument("--timeout", type=whole(1, 3600), default=20, metavar="SECONDS", help="for each host (default %(default)s)")
-    one.add_argument("--at-once", type=whole(1, 1000), default=32, metavar="N", help="hosts (default %(default)s)")
-    one.add_argument("--day", default=day, type=a_day)
-    verbs.add_parser("textfile")
-    one = verbs.add_parser("query")
-    one.add_argument("name", choices=(*sql.QUERIES, "rollout", *sql.OTHERS, "all"))
-    one.add_argument("store")
-    one.add_argument("--parquet", metavar="FILE", help="as Parquet instead, of one query")
-    one.add_argument("--roles", metavar="FILE", help="of settings: HOST<tab>ROLE in each line")
-    one.add_argument("--engine", default="duckdb")
-    for verb in ("settings", "findings"):
-        one = verbs.add_parser(verb)
-        one.add_argument("store")
-        if verb == "settings":
-            one.add_argument("--roles", metavar="FILE", help="HOST<tab>ROLE in each line; without it all hosts are one role")
-        one.add_argument("--json", action="store_true", help="as a document")
-        one.add_argument("--engine", default="duckdb")
-    one = verbs.add_parser("summarize")
-    one.add_argument("store")
-    one = verbs.add_parser("rollout")
-    one.add_argument("store")
-    one.add_argument("--bounds", type=bounds, default=[0.01, 0.001], help="a wave for each: so small a share of hosts can break where it is clean (default 1%%,0.1%%)")
-    one.add_argument("--roles", metavar="FILE", help="HOST<tab>ROLE in each line: each role is in each wave")
-    one.add_argument("--engine", default="duckdb")
-    one = verbs.add_parser("synth")
-    one.add_argument("file")
-    one.add_argument("--hosts", type=whole(1, 10_000_000))
-    one.add_argument("--days", type=whole(1, 3660), default=1)
-    one.add_argument("--day", default=day, type=a_day, help="the first")
-    args = parser.parse_args(words)
-    try:
-        if args.verb == "synth" and args.hosts:
-            fleet(args.file, args.hosts, args.days, args.day, Progress())
-            peaks.renew(args.file, engine.DuckDb, Progress())
-        elif args.verb == "synth":
-            Path(args.file).write_text(published())
-        elif args.verb == "ingest":
-            say(*ingest(args.store, args.file, args.layout, args.day))
-            peaks.renew(args.store, engine.DuckDb, Progress())
-        elif args.verb == "collect":
-            source = next((name for name in SOURCES if getattr(args, name)), None)
-            status = take(args.store, source, getattr(args, source)) if source else asked_over_ssh(args) if args.ssh else scraped(args)
-            peaks.renew(args.store, engine.DuckDb, Progress())
-            return status
-        elif args.verb == "textfile":
-            sys.stdout.write(prometheus.TEXTFILE)
-        elif args.verb == "summarize":
-            refuse_unless_store(args.store)
+def written(args):
+    """A verb that writes to a store, while no other does; the exit status."""
+    status, source = 0, next((name for name in SOURCES if args.verb == "collect" and getattr(args, name)), None)
+    # What was named is read before anything is made.
+    hosts = hosts_of(args.ssh) if args.verb == "collect" and args.ssh else None
+    text = text_of(args.file, errors="replace") if args.verb == "ingest" else None
+    store = args.file if args.verb == "synth" else args.store
+    if args.verb == "summarize":
+        refuse_unless_store(store)
+    with lock.writing(store, args.wait):
+        if args.verb == "summarize":
             try:
-                peaks.make(args.store, peaks.Peaks(args.store), engine.DuckDb, Progress())
+                peaks.make(store, peaks.Peaks(store), engine.DuckDb, Progress())
             except OSError:
                 raise
             except Exception as error:  # an engine has errors of its own kind
-                raise engine_failed("duckdb", args.store, error) from error
-        elif args.verb == "rollout":
-            roles = roles_of(args.roles)
-            with asked(args.engine, args.store) as told:
-                rows = told.ask("rollout")[1]
-            if roles:
-                say_roles(sum(row[0] in roles for row in rows), len(rows), args)
-            sys.stdout.write(rollout.text(rollout.plan(rows, args.bounds, roles)))
-        elif args.verb in ("settings", "findings"):
-            found = differing(args) if args.verb == "settings" else counted(args)
-            sys.stdout.write(json.dumps(found, indent=1) + "\n" if args.json else (settings if args.verb == "settings" else findings).text(found))
-        elif args.verb == "query":
-            if args.parquet and args.name == "all":
-                raise Failure("--parquet takes the rows of one query, and all are asked for\n  try: ramline-fleet query models STORE --parquet FILE")
-            table = sql.OTHERS.get(args.name, ROWS)
-            if args.roles and table != SETTING_ROWS:
-                raise Failure(f"--roles goes with the settings, not with {args.name}\n  try: ramline-fleet query settings {args.store} --roles {args.roles}")
-            with asked(args.engine, args.store, table, roles_of(args.roles)) as told:
-                if args.parquet:
-                    engine.as_parquet(args.parquet, *told.ask(args.name))
-                    return 0
-                for name in sql.QUERIES if args.name == "all" else [args.name]:
-                    sys.stdout.write((f"# {name}\n" if args.name == "all" else "") + engine.table(*told.ask(name)))
+                raise engine_failed("duckdb", store, error) from error
+            return status
+        if args.verb == "synth":
+            fleet(store, args.hosts, args.days, args.day, Progress())
+        elif args.verb == "ingest":
+            say(*ingest(store, args.file, args.layout, args.day, text))
         else:
-            print(json.dumps(made(args), indent=1))
+            status = take(store, source, getattr(args, source)) if source else asked_over_ssh(args, hosts) if args.ssh else scraped(args)
+        peaks.renew(store, engine.DuckDb, Progress())
+    return status
+
+
+def queried(args):
+    """Rows of a query, or of all."""
+    if args.parquet and args.name == "all":
+        raise Failure("--parquet takes the rows of one query, and all are asked for", "ramline-fleet query models STORE --parquet FILE")
+    table = sql.OTHERS.get(args.name, ROWS)
+    if args.roles and table != SETTING_ROWS:
+        raise Failure(f"--roles goes with the settings, not with {args.name}", f"ramline-fleet query settings {shlex.quote(args.store)} --roles {shlex.quote(args.roles)}")
+    # Before any work.
+    file = Output(args.parquet, b"PAR1", f"ramline-fleet query {args.name} STORE --parquet rows.parquet") if args.parquet is not None else None
+    with asked(args.engine, args.store, table, roles_of(args.roles)) as told:
+        if file:
+            file.write(engine.as_parquet(*told.ask(args.name)))
+            return
+        for name in sql.QUERIES if args.name == "all" else [args.name]:
+            printed((f"# {name}\n" if args.name == "all" else "") + engine.table(*told.ask(name)))
+
+
+def answered(args):
+    """A verb that reads; the exit status."""
+    if args.verb == "textfile":
+        printed(prometheus.TEXTFILE)
+    elif args.verb == "rollout":
+        roles = roles_of(args.roles)
+        with asked(args.engine, args.store) as told:
+            rows = told.ask("rollout")[1]
+        if roles:
+            say_roles(sum(row[0] in roles for row in rows), len(rows), args)
+        printed(rollout.text(rollout.plan(rows, args.bounds, roles)))
+    elif args.verb in ("settings", "findings"):
+        found = differing(args) if args.verb == "settings" else counted(args)
+        printed(json.dumps(found, indent=1) + "\n" if args.json else (settings if args.verb == "settings" else findings).text(found))
+    elif args.verb == "query":
+        queried(args)
+    elif args.verb == "synth":
+        Output(args.file, b"# synthetic", "ramline-fleet synth study.tsv").write(published().encode())
+    else:
+        printed(json.dumps(made(args), indent=1) + "\n")
+    return 0
+
+
+def main(words=None):
+    args = arguments.parsed(words, __doc__)
+    try:
+        return written(args) if args.verb in arguments.WRITERS and not (args.verb == "synth" and not args.hosts) else answered(args)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Who read it has seen enough; nothing more is written when this process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Failure as failure:
-        print(f"ramline-fleet: {failure}", file=sys.stderr)
-        return 2
+        tell(f"ramline-fleet: {failure}")
+        tell(f"  try: {failure.hint}")
+        return failure.status
     except OSError as error:
-        print(f"ramline-fleet: cannot use {error.filename or args.verb}: {error.strerror}; nothing of it was kept\n  try: df -h {error.filename or '.'}", file=sys.stderr)
+        tell(f"ramline-fleet: cannot use {error.filename or args.verb}: {error.strerror}; nothing of it was kept")
+        tell(f"  try: df -h {shlex.quote(str(error.filename or '.'))}")
         return 1
-    return 0
+    except Exception as error:  # of ours: one line, and not in the words of Python
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        tell(f"ramline-fleet: internal error: {type(error).__name__} at {Path(at.filename).name}:{at.lineno}: {str(error)[:200]}")
+        tell("  try: report it, with the command")
+        return 1

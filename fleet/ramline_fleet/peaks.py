@@ -8,14 +8,16 @@ not used. Nothing is lost without it: an engine makes the rest of it, or all, fr
 import contextlib
 import hashlib
 import json
+import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 
-from . import sql
-from .store import ROWS, fresh_name, synced
+from . import inputs, sql
+from .outputs import synced
+from .store import ROWS, fresh_name, new_file, regular
+from .words import tell
 
 LOTS = "lots.json"
 # So many rows are gone through in less than a second; for fewer nothing is kept.
@@ -35,8 +37,8 @@ class Peaks:
         there = {folder.name: marks for folder in self.rows.glob("ingest=*") if (marks := marked(folder)) != [0, 0]}
         self.at, known, self.hosts = None, set(), 0
         for file in sorted(Path(store).glob(f"{sql.PEAK}/*/{LOTS}"), reverse=True):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                said = json.loads(file.read_text())
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                said = json.loads(inputs.pieces(file))
                 if said["version"] == version() and all(there.get(lot) == marks for lot, marks in said["lots"].items()):
                     self.at, known, self.hosts = file.parent, set(said["lots"]), said["hosts"]
                     break
@@ -44,11 +46,11 @@ class Peaks:
 
     def kept_files(self, name):
         """By bucket, those of `host_peak` or of `host_lack`."""
-        return by_bucket(sorted(self.at.glob(f"hb=*/{name}.parquet")) if self.at else [])
+        return by_bucket(regular(self.at.glob(f"hb=*/{name}.parquet")) if self.at else [])
 
     def missing_files(self):
         """By bucket, of the rows that are not in it."""
-        return by_bucket(file for lot in self.missing for file in sorted((self.rows / lot).glob("dt=*/hb=*/*.parquet")))
+        return by_bucket(file for lot in self.missing for file in regular((self.rows / lot).glob("dt=*/hb=*/*.parquet")))
 
 
 def marked(folder):
@@ -72,7 +74,8 @@ def renew(store, engine, say=lambda text: None):
         if rows >= max(WORTH, old.hosts):
             make(store, old, engine, say)
     except Exception as error:  # an engine has errors of its own kind
-        print(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}\n  try: ramline-fleet summarize {store}", file=sys.stderr)
+        tell(f"the summary of hosts was not renewed, so that reports take longer: {' '.join(str(error).split())[:200]}")
+        tell(f"  try: ramline-fleet summarize {shlex.quote(str(store))}")
 
 
 def make(store, old, engine, say):
@@ -84,9 +87,9 @@ def make(store, old, engine, say):
         with contextlib.closing(engine(store)) as one:
             # The same look at the store for the files and for the list of what is in them.
             hosts = one.keep(aside, old, say)
-        (aside / LOTS).write_text(json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}))
-        for file in [*aside.glob("hb=*/*.parquet"), aside / LOTS]:
+        for file in aside.glob("hb=*/*.parquet"):
             synced(file)
+        new_file(aside / LOTS, json.dumps({"version": version(), "lots": old.lots, "hosts": hosts}).encode())
         kept.mkdir(exist_ok=True)
         aside.rename(kept / name)
         synced(kept)

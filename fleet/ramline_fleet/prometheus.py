@@ -9,10 +9,10 @@ It knows no /tmp that lies on the root disk: a row has its size where /tmp is a 
 (1000, 4, None)
 """
 
-import http.client
 import json
+import queue
 import re
-import urllib.error
+import threading
 import urllib.parse
 import urllib.request
 
@@ -32,7 +32,9 @@ TEXTFILE = r"""#!/bin/sh
 # How much lies in /tmp, for node_exporter's textfile collector: run it as root, every some minutes, with --collector.textfile.directory as its argument.
 set -eu
 out=$1/ramline_tmp.prom
-trap 'rm -f "$out.$$"' EXIT
+# A file that no other may have made, with a name that the collector passes over.
+new=$(mktemp "$1/.ramline_tmp.XXXXXXXX")
+trap 'rm -f "$new"' EXIT
 {
     echo '# HELP ramline_tmp_bytes Files in /tmp as du counts them, in bytes.'
     echo '# TYPE ramline_tmp_bytes gauge'
@@ -42,8 +44,9 @@ trap 'rm -f "$out.$$"' EXIT
     echo '# TYPE ramline_tmp_inodes gauge'
     ones=$(find /tmp -xdev -exec printf '%.0s1' {} +)
     echo "ramline_tmp_inodes ${#ones}"
-} >"$out.$$"
-mv "$out.$$" "$out"
+} >"$new"
+chmod 644 "$new"
+mv "$new" "$out"
 """
 
 
@@ -117,21 +120,61 @@ def values(of):
     return out
 
 
-def hosts(url, at, seconds=30):
-    """Samples of every `instance` that a Prometheus server knew at a moment (seconds since 1970)."""
+def hosts(url, at, seconds):
+    """Samples of every `instance` that a Prometheus server knew at a moment (seconds since 1970); where one of them is no sample, why. Each of three answers comes as a whole within so many seconds."""
     found = {}
-    for selector in SELECTORS:
+    for order, selector in enumerate(SELECTORS, 1):
         query = urllib.parse.urlencode({"query": selector, "time": at})
+        document = parsed(url, within(seconds, url, f"{url.rstrip('/')}/api/v1/query?{query}"))
         try:
-            with urllib.request.urlopen(f"{url.rstrip('/')}/api/v1/query?{query}", timeout=seconds) as answer:
-                document = json.loads(answer.read(MOST))
             if document["status"] != "success":
-                raise Refused(f"{url} says: {document.get('error', 'nothing')}")
-            for series in document["data"]["result"]:
-                labels = series["metric"]
-                found.setdefault(labels.get("instance", ""), []).append((labels.pop("__name__"), labels, series["value"][1]))
+                raise Refused(f"{url} says: {str(document.get('error', 'nothing'))[:300]}")
+            series = list(document["data"]["result"])
         except (KeyError, TypeError, AttributeError):
             raise Refused(f"{url} does not answer as Prometheus does") from None
-        except (urllib.error.URLError, http.client.HTTPException, ValueError, OSError) as error:
-            raise error if isinstance(error, Refused) else Refused(f"{url} cannot be asked: {error}") from None
+        for number, one in enumerate(series, 1):
+            labels = one.get("metric") if isinstance(one, dict) else None
+            name, host = (labels.get("__name__"), labels.get("instance", "")) if isinstance(labels, dict) else (None, None)
+            value = one.get("value") if isinstance(one, dict) else None
+            if not isinstance(host, str):
+                found[f"series {number} of answer {order}"] = Refused("it has no instance that is a name")
+            elif not (isinstance(name, str) and isinstance(value, list) and len(value) == 2 and isinstance(value[1], str)):
+                found[host] = Refused(f"its sample of {str(name)[:60]} is none")
+            elif not isinstance(found.setdefault(host, []), Refused):
+                found[host].append((name, labels, value[1]))
+    return found
+
+
+def parsed(url, answer):
+    """A document of a server."""
+    if len(answer) > MOST:
+        raise Refused(f"{url} answers more than {MOST >> 20} MiB")
+    try:
+        # A number of some thousand digits is no size, and takes nothing from the others.
+        return json.loads(answer.decode(errors="replace"), parse_int=lambda digits: int(digits) if len(digits) < 40 else float("inf"))
+    except RecursionError:
+        raise Refused(f"{url} does not answer as Prometheus does: its document is nested without an end") from None
+    except ValueError as error:
+        raise Refused(f"{url} cannot be asked: {error}") from None
+
+
+def within(seconds, url, address):
+    """What a server answers, all of it within so many seconds: a limit for each read would never end one that sends a byte now and then."""
+    answers = queue.SimpleQueue()
+
+    def ask():
+        try:
+            with urllib.request.urlopen(address, timeout=seconds) as answer:
+                answers.put(answer.read(MOST + 1))
+        except Exception as error:  # whatever a server makes of it
+            answers.put(Refused(f"{url} cannot be asked: {error}"))
+
+    # Left to itself when it is late: it ends with this process.
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        found = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise Refused(f"{url}: no whole answer within {seconds:g} s") from None
+    if isinstance(found, Refused):
+        raise found
     return found

@@ -20,6 +20,7 @@ import hashlib
 import math
 
 from .intervals import clean_hosts_for
+from .words import plain
 
 # KB, as in the study.
 CLASSES = (2_000_000, 4_000_000, 8_000_000, 16_000_000, 32_000_000, 64_000_000)
@@ -102,4 +103,4 @@ def text(found):
         says = f"; if none of these {reached} breaks, fewer than {wave['bound'] * 100:g}% of the {found['known']} do that are known (95 %)" if wave["bound"] else ""
         lines.append(f"# wave {wave['wave']}: {wave['hosts']} hosts{says}")
     lines += [f"# no wave for {bound * 100:g}%: that takes {wanted} hosts without one that breaks, and {found['known']} are known" for bound, wanted in found["beyond"]]
-    return "\n".join([*lines, "# wave\thost\tkind", *(f"{host['wave']}\t{host['host']}\t{host['kind']}" for host in found["hosts"])]) + "\n"
+    return "\n".join([*lines, "# wave\thost\tkind", *(f"{host['wave']}\t{plain(host['host'])}\t{plain(host['kind'])}" for host in found["hosts"])]) + "\n"

@@ -7,7 +7,7 @@ changed what it calls used; without `ALL` the slab is missing). Of /tmp it knows
 
 >>> memory = {"memfree": 500, "avail": 700, "memused": 300, "memused-percent": 30.0, "buffers": 50, "cached": 100, "slab": 50, "swpfree": 10, "swpused": 2}
 >>> day = {"nodename": "a", "statistics": [{"timestamp": {"date": "2026-11-26", "time": "00:10:01"}, "memory": memory}], "file-date": "2026-11-25"}
->>> [(name, date, row["ram_kib"], row["swap_total_kib"]) for name, date, row in rows({"sysstat": {"hosts": [day]}})]
+>>> [(name, date, (row := values(moments))["ram_kib"], row["swap_total_kib"]) for name, date, moments in days({"sysstat": {"hosts": [day]}})]
 [('a', '2026-11-25', 1000, 12)]
 >>> total({**memory, "memused": 500, "memused-percent": 50.0}), total({**memory, "memused-percent": 11.0})
 (1000, None)
@@ -38,21 +38,27 @@ def total(memory):
     return fits[0] if len(set(fits)) == 1 else None
 
 
-def rows(document):
-    """Host, day and values of each host and day of a document."""
+def days(document):
+    """Host, day and moments of each host and day of a document."""
     try:
-        hosts = document["sysstat"]["hosts"]
-        moments = [(host["nodename"], host["file-date"], moment["memory"]) for host in hosts for moment in host["statistics"] if "memory" in moment]
+        moments = [(host["nodename"], host["file-date"], moment["memory"]) for host in document["sysstat"]["hosts"] for moment in host["statistics"] if "memory" in moment]
+        out = {}
+        for host, day, memory in moments:
+            out.setdefault((host, day), []).append(memory)
     except (KeyError, TypeError) as error:
         raise Refused("no output of sadf -j") from error
-    days = {}
-    for host, day, memory in moments:
-        if size(memory, "memfree") is not None:
-            days.setdefault((host, day), []).append(memory)
-    if not days:
+    if not out:
         raise Refused("it does not say how much memory is free")
-    for (host, day), of in sorted(days.items()):
-        worst = min(of, key=lambda memory: (size(memory, "avail") if size(memory, "avail") is not None else size(memory, "memfree")))
-        out = {"ram_kib": total(worst)} | {column: size(worst, name) for column, name in MEMORY.items()}
-        used, free = size(worst, "swpused"), size(worst, "swpfree")
-        yield host, day, out | {"swap_total_kib": None if None in (used, free) else used + free, "swap_used_kib": used, "swap_free_kib": free}
+    for (host, day), of in sorted(out.items(), key=repr):
+        yield host, day, of
+
+
+def values(moments):
+    """Of the worst moment of a host and day."""
+    known = [memory for memory in moments if size(memory, "memfree") is not None]
+    if not known:
+        raise Refused("it does not say how much memory is free")
+    worst = min(known, key=lambda memory: (size(memory, "avail") if size(memory, "avail") is not None else size(memory, "memfree")))
+    out = {"ram_kib": total(worst)} | {column: size(worst, name) for column, name in MEMORY.items()}
+    used, free = size(worst, "swpused"), size(worst, "swpfree")
+    return out | {"swap_total_kib": None if None in (used, free) else used + free, "swap_used_kib": used, "swap_free_kib": free}

@@ -1,13 +1,14 @@
 """Rows in Parquet files: TABLE/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store. A table is host_day, host_setting or host_finding (`schema`).
 
 What is taken in is written to a folder of its own aside and renamed as one: a half-written day is never read. A host that is there for that day already is
-refused, so nothing is counted twice. Lines that are no rows go to rejects/ID.tsv with their number and the reason.
+refused, so nothing is counted twice: one command writes at a time (`lock`). Lines that are no rows go to rejects/ID.tsv with their number and the reason.
 """
 
 import errno
 import hashlib
 import os
 import shutil
+import stat
 import time
 import uuid
 from pathlib import Path
@@ -17,7 +18,9 @@ import pyarrow.parquet as parquet
 
 from . import schema
 from .schema import ROWS
+from .outputs import synced, written
 from .study import MOST
+from .words import plain
 
 HASHED = 16
 # No word of a row is longer.
@@ -81,12 +84,12 @@ class Ingest:
         for bucket, rows in by_bucket.items():
             folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
             folder.mkdir(parents=True)
-            parquet.write_table(pa.Table.from_pylist(rows, schema=schema.TABLES[self.table]), folder / "part.parquet", compression="zstd")
-            synced(folder / "part.parquet")
+            new_file(folder / "part.parquet", as_parquet(pa.Table.from_pylist(rows, schema=schema.TABLES[self.table])))
         if self.rejected:
             file = self.store / "rejects" / f"{self.name}.tsv"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(f"{number}\t{why}\t{text}\n" for number, why, text in self.rejected))
+            lines = ("\t".join([str(number), *map(plain, why.split("\t")), *map(plain, text.split("\t"))]) for number, why, text in self.rejected)
+            new_file(file, "".join(f"{line}\n" for line in lines).encode())
 
     def keep(self):
         if self.rows:
@@ -108,7 +111,33 @@ def commit(*lots):
 
 
 def files_of(store, table, day="*"):
-    return sorted((Path(store) / table).glob(f"ingest=*/dt={day}/hb=*/*.parquet"))
+    return regular((Path(store) / table).glob(f"ingest=*/dt={day}/hb=*/*.parquet"))
+
+
+def regular(files):
+    """In the order of their names; what is no file would be waited for, or have no end."""
+    found = sorted(files)
+    for file in found:
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise OSError(errno.EINVAL, "is no file", str(file))
+    return found
+
+
+def as_parquet(table):
+    """A file of it, in memory."""
+    out = pa.BufferOutputStream()
+    parquet.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def new_file(path, content):
+    """A file of a store, which no other may have made before, through no link."""
+    found = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        written(found, content)
+        os.fsync(found)
+    finally:
+        os.close(found)
 
 
 def fresh_name():
@@ -120,12 +149,4 @@ def fresh_name():
 def hashed(host):
     """The same on any machine and in any run."""
     return hashlib.blake2b(host.encode(), digest_size=2).digest()[0] % HASHED
-
-
-def synced(path):
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 

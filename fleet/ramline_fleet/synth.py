@@ -9,7 +9,8 @@ from pathlib import Path
 from . import schema, study
 from .buckets import EXACT, EXACT_BITS
 from .schema import bucket_of
-from .store import ROWS, Ingest, hashed
+from .store import ROWS, Ingest, files_of, hashed
+from .words import Failure
 
 GB, MB = 1_000_000, 1_000
 HOSTS = 502
@@ -92,6 +93,10 @@ def fleet(store, hosts, days, first, say):
     import duckdb
     import pyarrow as pa
 
+    dates = [(datetime.date.fromisoformat(first) + datetime.timedelta(days=day)).isoformat() for day in range(days)]
+    # Each name is in it once a day.
+    if there := next((date for date in dates if files_of(store, ROWS, date)), None):
+        raise Failure(f"{store} has hosts of {there} already", "another --day, or another store")
     base = [study.line(line, "old") for line in published().splitlines()[2:]]
     names = [f"synthetic-{number:07}" for number in range(hosts)]
     columns = {"number": range(hosts), "host": names, "hb": [f"{hashed(name):02}" for name in names]}
@@ -104,8 +109,7 @@ def fleet(store, hosts, days, first, say):
     aside = Path(store) / "aside" / lot.name
     aside.mkdir(parents=True)
     try:
-        for day in range(days):
-            date = datetime.date.fromisoformat(first) + datetime.timedelta(days=day)
+        for day, date in enumerate(dates):
             drawn = [DRAWN.format(a=a, b=b, c=c, day=day) for a, b, c in ((7919, 104729, 81), (6007, 15485863, 101), (3001, 32452843, 61))]
             values = f"""SELECT host, hb, ram_kib, shared_kib, buffers_kib, cached_kib, swap_total_kib, tmp_kib + tmp_kib * ({drawn[0]} - 40) // 1000 AS tmp_kib,
                 least(ram_kib, free_kib + free_kib * ({drawn[1]} - 50) // 1000) AS free_kib,

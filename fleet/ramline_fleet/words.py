@@ -1,8 +1,34 @@
-"""Words of the command line as values, or why they are none; and rows of words as a table."""
+"""Words of the command line as values, or why they are none; rows of words as a table; and the one printer of names that others have chosen."""
 
 import argparse
 import datetime
 import shlex
+import sys
+
+
+class Failure(Exception):
+    """What cannot be done (the object and the rule), a command that would work, and the exit status."""
+
+    def __init__(self, text, hint, status=2):
+        super().__init__(str(text))
+        self.hint, self.status = hint, status
+
+
+def plain(text):
+    r"""A text with what a terminal would act on, turn or hide written out.
+
+    >>> plain("no\x1b[2J"), plain("a\nb"), plain("web\u202e1"), plain("\ud800")
+    ('no\\x1b[2J', 'a\\nb', 'web\\u202e1', '\\ud800')
+    """
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(text))
+
+
+def tell(text):
+    """A line on standard error. Where it cannot be written there is nowhere to say so."""
+    try:
+        print(plain(text), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
 
 
 def a_day(word):
@@ -15,7 +41,7 @@ def a_day(word):
 def whole(least, most):
     """A whole number from `least` to `most`."""
     def read(word):
-        if not (word.isascii() and word.isdigit() and least <= int(word) <= most):
+        if not (word.isascii() and word.isdigit() and len(word) < 20 and least <= int(word) <= most):
             raise argparse.ArgumentTypeError(f"{word!r} is no whole number from {least} to {most}")
         return int(word)
 
@@ -47,6 +73,7 @@ def columns_of(rows):
     a    bb
     aaa  b
     """
+    rows = [[plain(word) for word in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "".join("  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() + "\n" for row in rows)
 
