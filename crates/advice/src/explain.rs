@@ -12,6 +12,7 @@ mod evictors;
 mod hugepages;
 mod kernel_memory;
 mod mglru;
+mod more_ram;
 mod no_swap;
 mod numa;
 mod oom;
@@ -39,7 +40,7 @@ pub(crate) mod topic;
 mod words;
 
 pub use topic::{Area, Topic};
-pub use words::{also, closest_topics, slip, topic_named};
+pub use words::{also, closest_topics, slip, topic_named, topic_of_question};
 
 use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,7 @@ pub const TOPICS: &[Topic] = &[
     available_but_frozen::TOPIC,
     rss_pss::TOPIC,
     pressure::TOPIC,
+    more_ram::TOPIC,
     psi::TOPIC,
     watermarks::TOPIC,
     oom::TOPIC,

@@ -26,7 +26,9 @@ pub mod planning;
 mod prelude;
 mod text;
 
-pub use explain::{Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named};
+pub use explain::{
+    Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named, topic_of_question,
+};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Tune, Weight};
 pub use findings::{NotLooked, RULES, findings, not_looked};
 pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};

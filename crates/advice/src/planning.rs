@@ -13,7 +13,7 @@ mod killers;
 mod line;
 mod maintain;
 mod named;
-mod need;
+pub(crate) mod need;
 mod own;
 mod settled;
 mod swap;

@@ -86,7 +86,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline checkup --quick", "in 15 s, reading only"),
             ("sudo ramline checkup --html report.html", "measured and proved in a sandbox, as a page"),
             ("sudo ramline checkup --json new.json --compare old.json", "what changed since"),
-            ("ramline checkup --quick --exit-code", "for a script: 10 when there are findings"),
+            ("ramline checkup --quick --exit-code", "for cron and monitoring: 10 on a warning, 0 on notes"),
         ],
     ),
     (

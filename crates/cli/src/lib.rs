@@ -3,6 +3,7 @@
 //! One file a subcommand; help, man pages and completions follow from one table.
 
 mod args;
+mod asked;
 mod choice;
 mod commands;
 mod complete;
@@ -96,7 +97,8 @@ fn command_line() -> ExitCode {
     let cli = match parsed.and_then(|given| Cli::from_arg_matches(&given).map_err(|e| e.format(&mut command()))) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            output::tell(&in_our_words(&error.render().to_string(), &words));
+            let text = guessed(&error, &words).unwrap_or_else(|| in_our_words(&error.render().to_string(), &words));
+            output::tell(&text);
             return ExitCode::from(exit::USAGE);
         }
         Err(help) => return done(output::text(&help.render().to_string()).map(|()| exit::DONE)),
@@ -110,6 +112,31 @@ fn finish(result: anyhow::Result<u8>) -> ExitCode {
     let code = done(result);
     // What a thread of ours did not do is missing, whatever else went well.
     if signals::is_broken() { ExitCode::from(exit::FAILED) } else { code }
+}
+
+/// Of a first word that is no command, or an option of `show` without it: the command that answers it.
+fn guessed(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let (table, first) = (command(), words.get(1)?.to_str()?);
+    let first = first.split_once('=').map_or(first, |(option, _)| option);
+    let show = table.find_subcommand("show")?;
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(value)) => Some(value.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand if context(ContextKind::InvalidSubcommand) == Some(first) => {
+            let below: Vec<&str> = show.get_subcommands().map(clap::Command::get_name).collect();
+            let answer = asked::answer(first, below)?;
+            Some(format!("ramline: there is no command '{}'\n  try: {answer}", first.escape_debug()))
+        }
+        ErrorKind::UnknownArgument if context(ContextKind::InvalidArg) == Some(first) => {
+            let is_of_show =
+                show.get_arguments().filter_map(clap::Arg::get_long).any(|long| first == format!("--{long}"));
+            is_of_show.then(|| format!("ramline: '{first}' is an option of show\n  try: ramline show {first}"))
+        }
+        _ => None,
+    }
 }
 
 /// An error of the command line as all errors are: who says it, what is wrong, and a command to try.

@@ -1,5 +1,6 @@
 //! What the binary prints and refuses, on captured machines and on this one: one program, so that its parts are linked once and wait beside each other.
 
+mod asked;
 mod audit;
 mod bad_input;
 mod command_line;

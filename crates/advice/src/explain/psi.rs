@@ -1,5 +1,6 @@
 //! `psi`: what the kernel's pressure numbers mean.
 
+use ramline_snapshot::Seen;
 use ramline_snapshot::pressure::{Pressure, Stall};
 
 use crate::prelude::*;
@@ -20,6 +21,9 @@ pub(super) const TOPIC: Topic = Topic {
     to_do: "Alarm on memory full above some percent of 60 s; below that nothing is lost.",
     next: "ramline show pressure --for 2s",
 };
+
+/// Per cent of the last 10 s: half of them.
+const MOSTLY: f64 = 50.0;
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
@@ -45,11 +49,24 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("memory, some task, over the window", value, "growth of total= in /proc/pressure/memory");
     match snapshot.pressure_memory.data().and_then(|p| p.some) {
         Some(some) => {
-            let full = snapshot.pressure_memory.data().and_then(|p| p.full).map_or(0.0, |f| f.avg10);
-            format!(
-                "In the last 10 s some task waited for memory {:.2} % of the time, all tasks at once {full:.2} %. The numbers are shares of time, not of memory.",
-                some.avg10
-            )
+            let of = |pressure: &Seen<Pressure>| pressure.data().and_then(|p| p.some).map(|some| some.avg10);
+            let others = [("the disk", of(&snapshot.pressure_io)), ("a processor", of(&snapshot.pressure_cpu))];
+            let others: Vec<(&str, f64)> =
+                others.into_iter().filter_map(|(name, share)| Some((name, share?))).collect();
+            let beside: String = others.iter().map(|(name, share)| format!(", {name} {share:.1} %")).collect();
+            let first = format!("Of the last 10 s tasks waited for memory {:.1} %{beside}.", some.avg10);
+            // More than half of the time, and more than for memory: what is slow is slow for that.
+            let worst = others.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            match worst.filter(|(_, share)| *share > MOSTLY && *share > some.avg10) {
+                Some((name, _)) if some.avg10 < MOSTLY => {
+                    out.to_do = format!(
+                        "Look at what uses {name}: {}; memory is not what slows this machine.",
+                        if name == "the disk" { "iostat, iotop" } else { "top" }
+                    );
+                    format!("{first} What is slow here waits for {name}, not for memory.")
+                }
+                _ => format!("{first} The numbers are shares of time, not of memory."),
+            }
         }
         None => unseen(inputs, "pressure_memory"),
     }

@@ -14,7 +14,57 @@ const ALSO: &[(&str, &[&str])] = &[
     ),
     ("rss-pss", &["pss", "rss", "uss", "res", "smem", "process-memory", "processes"]),
     ("pressure", &["memory-pressure", "short-of-memory", "low-memory"]),
-    ("psi", &["stall", "stalls", "stall-time", "pressure-stall", "waiting"]),
+    (
+        "more-ram",
+        &[
+            "enough-ram",
+            "enough-memory",
+            "ram-size",
+            "sizing",
+            "how-much-ram",
+            "how-much-memory",
+            "add-ram",
+            "add-memory",
+            "more-memory",
+            "upgrade",
+            "working-set",
+            "heap",
+            "database",
+            "databases",
+            "db",
+            "postgres",
+            "postgresql",
+            "mysql",
+            "mariadb",
+            "redis",
+            "mongodb",
+            "elasticsearch",
+            "java",
+            "jvm",
+            "program",
+            "service",
+            "server",
+            "build",
+            "compile",
+        ],
+    ),
+    (
+        "psi",
+        &[
+            "stall",
+            "stalls",
+            "stall-time",
+            "pressure-stall",
+            "waiting",
+            "slow",
+            "slowness",
+            "lag",
+            "laggy",
+            "stutter",
+            "performance",
+            "latency",
+        ],
+    ),
     (
         "watermarks",
         &["kswapd", "reclaim", "watermark", "min-free-kbytes", "watermark-scale-factor", "zones", "direct-reclaim"],
@@ -69,6 +119,34 @@ pub fn topic_named(name: &str) -> Option<&'static Topic> {
     let name = plain(name);
     let id = also().find(|(word, _)| *word == name).map_or(name.as_str(), |(_, id)| id);
     TOPICS.iter().find(|topic| topic.id == id)
+}
+
+/// Words of a question that say nothing of its topic.
+const EMPTY: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "been", "box", "by", "can", "cannot", "computer", "desktop", "did",
+    "do", "does", "for", "from", "has", "have", "help", "helps", "host", "how", "i", "in", "is", "it", "its", "laptop",
+    "large", "low", "machine", "make", "many", "me", "much", "my", "need", "needs", "not", "of", "on", "or", "our",
+    "pc", "should", "so", "system", "that", "the", "there", "this", "to", "use", "used", "uses", "was", "we", "what",
+    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+];
+
+/// The topic of a question in a reader's own words: of all neighbouring words, the longest that name a topic, and of equally long ones the first.
+/// `None` of a single word, which [`topic_named`] knows or which is a slip.
+///
+/// Worked example: "why is my box slow" is the topic of `slow`, "how much swap do I need" that of `swap`.
+#[must_use]
+pub fn topic_of_question(question: &str) -> Option<&'static Topic> {
+    let question = plain(&question.chars().take(200).collect::<String>());
+    let all: Vec<&str> = question.split('-').map(|word| word.trim_matches(['?', '!', '.', ',', '\''])).collect();
+    let all: Vec<&str> = all.into_iter().filter(|word| !word.is_empty()).collect();
+    if all.len() < 2 {
+        return None;
+    }
+    let lengths = (1..=all.len().min(4)).rev();
+    lengths.flat_map(|length| all.windows(length)).find_map(|words| match words {
+        [word] if EMPTY.contains(word) => None,
+        words => topic_named(&words.join("-")),
+    })
 }
 
 /// Topics that a word may have meant, the nearest first; none where nothing is near: a wrong guess is worse than the list.
@@ -128,6 +206,20 @@ mod tests {
         assert_eq!(named("memory"), Some("used"));
         assert_eq!(named("can be had"), Some("available"));
         assert_eq!((named("DAMON"), named("/tmp"), named("blah")), (Some("evictors"), Some("tmpfs"), None));
+    }
+
+    #[test]
+    fn a_question_in_the_readers_words_finds_its_topic() {
+        let of = |question: &str| topic_of_question(question).map(|topic| topic.id);
+        assert_eq!(of("why is my box slow"), Some("psi"));
+        assert_eq!(of("Why is my machine slow?"), Some("psi"));
+        assert_eq!(of("how much RAM does my database need?"), Some("more-ram"));
+        assert_eq!(of("would more RAM help"), Some("more-ram"));
+        assert_eq!(of("is the page cache spare"), Some("page-cache"));
+        assert_eq!(of("what was killed last night"), Some("oom"));
+        assert_eq!(of("how much swap do i need"), Some("swap-in-use"));
+        // A word alone is a name or a slip, and a question without a known word has no answer here.
+        assert_eq!((of("slowly"), of("what is the capital of france"), of("")), (None, None, None));
     }
 
     #[test]

@@ -12,7 +12,7 @@ const LEAST_AVAILABLE: f64 = 0.1;
 const LONG_WAIT: f64 = 5.0;
 
 /// Why more room is wanted; `None` where it is not.
-pub(super) fn of(inputs: &Inputs<'_>) -> Option<Reason> {
+pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Reason> {
     let snapshot = inputs.snapshot;
     let rule = crate::RULES.iter().find(|rule| rule.id == "no-swap-and-refaults");
     if let Some(found) = rule.and_then(|rule| rule.finding(inputs)).filter(|found| found.group.is_none()) {
@@ -30,7 +30,7 @@ pub(super) fn of(inputs: &Inputs<'_>) -> Option<Reason> {
 }
 
 /// Why it is not.
-pub(super) fn none(inputs: &Inputs<'_>) -> Reason {
+pub(crate) fn none(inputs: &Inputs<'_>) -> Reason {
     let meminfo = inputs.snapshot.meminfo.data();
     let seen = meminfo.and_then(|meminfo| Some((meminfo.mem_available?, meminfo.mem_total?)));
     let text = match seen {

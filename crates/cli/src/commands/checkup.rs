@@ -4,8 +4,9 @@ mod stages;
 
 use ramline_advice::Weight;
 use ramline_kernel::output::Output;
+use ramline_model::verdict::Status;
 use ramline_view::screen::Compared;
-use ramline_view::{CheckupComparison, SCHEMA_VERSION};
+use ramline_view::{CheckupComparison, CheckupReport, SCHEMA_VERSION};
 
 use crate::prelude::*;
 use stages::Stages;
@@ -34,7 +35,8 @@ pub struct Checkup {
     /// Scratch place: a directory on a disk
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Exit with 10 when there are findings
+    /// For cron and monitoring: exit with 10 when the first line or a finding is a warning or critical; notes do not
+    /// count, and the last line says what counted
     #[arg(long)]
     exit_code: bool,
 }
@@ -87,8 +89,61 @@ impl Checkup {
             // Beside a document on stdout it is for whoever looks on.
             if to_stdout { ramline_kernel::stdio::tell(text.trim_end()) } else { output::text(&text)? }
         }
-        let found = report.findings.iter().any(|f| f.weight > Weight::Note);
-        Ok(if code == exit::DONE && self.exit_code && found { exit::FINDINGS } else { code })
+        if !self.exit_code {
+            return Ok(code);
+        }
+        // What was found matters more than that a part could not be looked at.
+        let code = if counted(&report).is_alarm() && [exit::DONE, exit::PARTLY].contains(&code) {
+            exit::FINDINGS
+        } else {
+            code
+        };
+        if !to_stdout {
+            output::text(&format!("{}\n", counted(&report).words(code)))?;
+        }
+        Ok(code)
+    }
+}
+
+/// What decides the exit code.
+struct Counted {
+    first_line: Option<&'static str>,
+    critical: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+fn counted(report: &CheckupReport) -> Counted {
+    let of = |weight| report.findings.iter().filter(|finding| finding.weight == weight).count();
+    let first_line = report.verdict.as_ref().and_then(|verdict| match verdict.status {
+        Status::Critical => Some("critical"),
+        Status::Warning => Some("a warning"),
+        _ => None,
+    });
+    Counted { first_line, critical: of(Weight::Critical), warnings: of(Weight::Warning), notes: of(Weight::Note) }
+}
+
+impl Counted {
+    fn is_alarm(&self) -> bool {
+        self.first_line.is_some() || self.critical + self.warnings > 0
+    }
+
+    /// `Exit code 10: the first line is a warning; 2 warnings, 1 note (notes do not count).`
+    fn words(&self, code: u8) -> String {
+        let of = |n: usize, one: &str, more: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {more}")),
+        };
+        let all = [
+            of(self.critical, "critical finding", "critical findings"),
+            of(self.warnings, "warning", "warnings"),
+            of(self.notes, "note, which does not count", "notes, which do not count"),
+        ];
+        let found: Vec<String> = all.into_iter().flatten().collect();
+        let found = if found.is_empty() { "no finding".to_owned() } else { found.join(", ") };
+        let first = self.first_line.map(|what| format!("the first line is {what}; ")).unwrap_or_default();
+        format!("Exit code {code}: {first}{found}.")
     }
 }
 

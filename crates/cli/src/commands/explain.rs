@@ -1,7 +1,7 @@
 //! `ramline explain`: a question, answered with this machine's numbers.
 
-use ramline_advice::{Inputs, Topic, explain, topic_named};
-use ramline_view::figure;
+use ramline_advice::{Inputs, Topic, explain, topic_named, topic_of_question};
+use ramline_view::figure::{self, FoundNumber};
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
@@ -10,8 +10,8 @@ use crate::prelude::*;
 /// Answer a question about this machine's memory, in its own numbers
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A topic, or a number of a screen or report by its name there ('page tables') or its path in the JSON
-    /// (ledger.leftover); without it the topics are listed
+    /// A topic, a question ('why is my box slow'), or a number of a screen or report by its name there ('page tables')
+    /// or its path in the JSON (ledger.leftover); without it the topics are listed
     #[arg(value_name = "TOPIC|NUMBER")]
     topic: Option<String>,
     /// List the topics by area, with their questions
@@ -39,7 +39,13 @@ impl Explain {
         };
         match topic_named(topic) {
             Some(topic) => self.topic(topic, source),
-            None => self.number(topic, source),
+            None => match figure::find(topic) {
+                Ok(found) => self.number(&found, source),
+                Err(unknown) => match topic_of_question(topic) {
+                    Some(topic) => self.topic(topic, source),
+                    None => Err(Failure::usage(unknown.to_string()).into()),
+                },
+            },
         }
     }
 
@@ -54,8 +60,7 @@ impl Explain {
         Ok(show::code(&after))
     }
 
-    fn number(&self, name: &str, source: &Source) -> Result<u8> {
-        let found = figure::find(name).map_err(|e| Failure::usage(e.to_string()))?;
+    fn number(&self, found: &FoundNumber, source: &Source) -> Result<u8> {
         let (before, after) = source.window(found.wants(), self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         self.format.screen(&found.figure(&after, window.as_ref()))?;

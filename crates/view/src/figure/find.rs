@@ -294,5 +294,13 @@ fn closest(name: &str) -> Vec<String> {
     // A number that is one letter off comes before a topic, what is further off after it.
     let (typos, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(far, _)| *far <= 2);
     let names = |list: Vec<(usize, String)>| list.into_iter().map(|(_, label)| label);
-    names(typos).chain(topics.into_iter().map(str::to_owned)).chain(names(others)).take(3).collect()
+    let mut out: Vec<String> = Vec::new();
+    for name in names(typos).chain(topics.into_iter().map(str::to_owned)).chain(names(others)) {
+        // A number and a topic may have one name, or one that differs in case alone.
+        if !out.iter().any(|known| plain(known) == plain(&name)) {
+            out.push(name);
+        }
+    }
+    out.truncate(3);
+    out
 }
