@@ -32,7 +32,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::zfs::Arc;
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::zswap::Zswap;
-use ramline_snapshot::{Snapshot, Wanted, swaps};
+use ramline_snapshot::{Origin, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
 pub use meta::Meta;
@@ -106,7 +106,7 @@ fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
     out.groups = wanted(want.groups, || groups::groups(reader));
     out.shmem = wanted(want.shmem, || shmem::shmem(reader));
     let page = out.machine.page_size;
-    let slab = || reader.section("/proc/slabinfo", |path, text| Slab::parse(path, text, page));
+    let slab = || reader.section("/proc/slabinfo", |from, text| Slab::parse(from, text, page));
     out.slab = wanted(want.slab, slab);
     out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader, out.meminfo.data()));
     out.zfs = wanted(want.zfs, || zfs(reader));
@@ -141,7 +141,7 @@ fn thp(reader: &Reader<'_>) -> Seen<Thp> {
 
 /// What OpenZFS says of its cache; `None` where its module is not loaded, which is how most machines are.
 fn zfs(reader: &Reader<'_>) -> Seen<Option<Arc>> {
-    match reader.section("/proc/spl/kstat/zfs/arcstats", |path, text| Arc::parse(path, text).map(Some)) {
+    match reader.section("/proc/spl/kstat/zfs/arcstats", |from, text| Arc::parse(from.path(), text).map(Some)) {
         Seen::Absent { .. } => reader.timed(|| None),
         seen => seen,
     }

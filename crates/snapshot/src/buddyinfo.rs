@@ -24,15 +24,20 @@ impl Buddyinfo {
     /// Parses lines of `Node 0, zone Normal n0 n1 …`.
     ///
     /// # Errors
-    /// A line of another form, with path, line and text.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let zones = parse_lines(path, text, |line| {
-            let (node, rest) = line.strip_prefix("Node ")?.split_once(", zone")?;
-            let mut words = rest.split_ascii_whitespace();
-            let zone = words.next()?.to_owned();
-            let free = words.map(|w| w.parse().ok()).collect::<Option<_>>()?;
-            Some(ZoneBlocks { node: node.trim().parse().ok()?, zone, free })
-        })?;
+    /// No line is of this form.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Self, Malformed> {
+        let zones = parse_lines(
+            from,
+            text,
+            |_| true,
+            |line| {
+                let (node, rest) = line.strip_prefix("Node ")?.split_once(", zone")?;
+                let mut words = rest.split_ascii_whitespace();
+                let zone = words.next()?.to_owned();
+                let free = words.map(|w| w.parse().ok()).collect::<Option<_>>()?;
+                Some(ZoneBlocks { node: node.trim().parse().ok()?, zone, free })
+            },
+        )?;
         Ok(Buddyinfo { zones })
     }
 }

@@ -2,6 +2,7 @@
 
 use ramline_units::Limit;
 
+use crate::Noted;
 use crate::prelude::*;
 use crate::pressure::Pressure;
 
@@ -90,15 +91,20 @@ pub fn limit(path: &str, text: &str) -> Result<Limit, Malformed> {
     }
 }
 
-/// Lines of `name value`; lines of another form are malformed.
+/// Lines of `name value`.
 ///
 /// # Errors
-/// The line, with path and number.
-pub fn flat(path: &str, text: &str) -> Result<BTreeMap<String, u64>, Malformed> {
-    parse_lines(path, text, |line| {
-        let (key, value) = line.split_once(' ')?;
-        Some((key.to_owned(), value.trim().parse().ok()?))
-    })
+/// No line is of this form.
+pub fn flat(from: &(impl Origin + ?Sized), text: &str) -> Result<BTreeMap<String, u64>, Malformed> {
+    parse_lines(
+        from,
+        text,
+        |_| true,
+        |line| {
+            let (key, value) = line.split_once(' ')?;
+            Some((key.to_owned(), value.trim().parse().ok()?))
+        },
+    )
 }
 
 impl Group {
@@ -148,7 +154,7 @@ impl Group {
                 }
             }
         }
-        group.pressure = texts.get("memory.pressure", Pressure::parse);
+        group.pressure = texts.noted("memory.pressure", Pressure::parse);
         group
     }
 }
@@ -166,6 +172,14 @@ impl Texts<'_> {
         parse(&path, self.files.get(name)?).map_err(|m| self.unseen.push((&m).into())).ok()
     }
 
+    /// Of a file of many lines, of which some may be passed over.
+    fn noted<T>(&mut self, name: &str, parse: impl Fn(&Noted, &str) -> Result<T, Malformed>) -> Option<T> {
+        let from = Noted::new(&format!("{}/{name}", self.path));
+        let read = parse(&from, self.files.get(name)?).map_err(|m| self.unseen.push((&m).into())).ok();
+        self.unseen.extend(from.note());
+        read
+    }
+
     fn limit(&mut self, name: &str) -> Option<Limit> {
         self.get(name, limit)
     }
@@ -180,7 +194,7 @@ impl Texts<'_> {
     }
 
     fn table(&mut self, name: &str) -> BTreeMap<String, u64> {
-        self.get(name, flat).unwrap_or_default()
+        self.noted(name, flat).unwrap_or_default()
     }
 }
 

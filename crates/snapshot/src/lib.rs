@@ -4,8 +4,8 @@
 //! snapshots of one boot. It opens no file and asks no clock; `ramline-kernel` reads,
 //! from the live machine or from a captured tree, and hands the text over.
 //!
-//! Rules of the parsers: unknown keys are kept and counted, missing keys are `None`, a malformed line is
-//! an error with path, line and text. Only [`Window`] subtracts counters.
+//! Rules of the parsers: unknown keys are kept and counted, missing keys are `None`, a line that is not understood costs that line and is
+//! noted with path, number and text; a file without a line that is understood is an error. Only [`Window`] subtracts counters.
 //!
 //! ```
 //! use ramline_snapshot::meminfo::Meminfo;
@@ -29,6 +29,7 @@ pub mod evictors;
 pub mod groups;
 pub mod hugepages;
 pub mod killers;
+mod lines;
 pub mod machine;
 pub mod maps;
 pub mod meminfo;
@@ -54,8 +55,9 @@ pub mod zoneinfo;
 pub mod zram;
 pub mod zswap;
 
+use lines::parse_lines;
+pub use lines::{Noted, Origin};
 pub use redact::redact;
-use seen::parse_lines;
 pub use seen::{Malformed, Seen, Unseen};
 pub use snapshot::{LoadError, SCHEMA_VERSION, Snapshot, Wanted};
 pub use window::{NotAWindow, Window};

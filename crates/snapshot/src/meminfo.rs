@@ -63,23 +63,32 @@ impl Meminfo {
 
     /// Parses the file. Lines without a unit (`HugePages_Total: 0`) are kept in `unknown`.
     ///
+    /// Some kernels print the table of Linux 2.4 (`total: used: free:`) above the lines: its lines are passed over.
+    ///
     /// # Errors
-    /// A line without `key: number`, with path, line and text.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
+    /// No line is `key: number`.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        let () = parse_lines(path, text, |line| {
-            let (key, rest) = line.split_once(':')?;
-            let (key, rest) = (key.trim(), rest.trim());
-            let mut words = rest.split_ascii_whitespace();
-            let number: u64 = words.next()?.parse().ok()?;
-            match words.next() {
-                Some("kB") => out.store(key, Bytes::from_kib(number), rest),
-                None => drop(out.unknown.insert(key.to_owned(), rest.to_owned())),
-                Some(_) => return None,
-            }
-            Some(())
-        })?;
-        if text.is_empty() { Err(Malformed::whole(path, "")) } else { Ok(out) }
+        let () = parse_lines(
+            from,
+            text,
+            |word| Self::KEYS.contains(&word),
+            |line| {
+                let (key, rest) = line.split_once(':')?;
+                let (key, rest) = (key.trim(), rest.trim());
+                let mut words = rest.split_ascii_whitespace();
+                let number: u64 = words.next()?.parse().ok()?;
+                match words.next() {
+                    Some("kB") => out.store(key, Bytes::from_kib(number), rest),
+                    // A size without its unit is cut off: no size at all.
+                    None if Self::KEYS.contains(&key) => return None,
+                    None => drop(out.unknown.insert(key.to_owned(), rest.to_owned())),
+                    Some(_) => return None,
+                }
+                Some(())
+            },
+        )?;
+        if text.is_empty() { Err(Malformed::whole(from.path(), "")) } else { Ok(out) }
     }
 
     /// A field without a unit, such as `HugePages_Free`.
@@ -92,6 +101,7 @@ impl Meminfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Noted;
 
     #[test]
     fn the_kernels_kb_is_kib_and_a_missing_line_is_none() {
@@ -102,11 +112,26 @@ mod tests {
     }
 
     #[test]
-    fn a_garbage_line_is_named_with_its_number() {
-        let error = Meminfo::parse("/proc/meminfo", "MemTotal: 1 kB\nMemFree: \u{1b}[31mx kB\n").unwrap_err();
-        assert_eq!(error.line, 2);
-        assert!(error.to_string().contains("\\u{1b}"), "{error}");
+    fn a_garbage_line_is_noted_with_its_number_and_the_others_are_read() {
+        let from = Noted::new("/proc/meminfo");
+        let seen =
+            Meminfo::parse(&from, "MemTotal: 1 kB\nMemFree: \u{1b}[31mx kB\nCached: 2 kB\nBuffers: 3\n").unwrap();
+        assert_eq!((seen.mem_free, seen.cached, seen.buffers), (None, Some(Bytes(2048)), None));
+        let note = from.note().unwrap();
+        assert!(note.garbage && note.reason.contains("2 lines") && note.reason.contains("line 2"), "{note:?}");
+        assert!(note.reason.contains("\\u{1b}"), "{note:?}");
         assert!(Meminfo::parse("m", "MemTotal: 1 MB\n").is_err());
         assert!(Meminfo::parse("m", "").is_err());
+    }
+
+    #[test]
+    fn the_table_of_linux_2_4_above_the_lines_is_passed_over_without_harm() {
+        let table = "        total:    used:    free:  shared: buffers:  cached:\nMem:  261390336 190099456 71290880        0 \
+                     9437184 98566144\nSwap:        0        0        0\nMemTotal: 255264 kB\nMemFree: 69620 kB\n";
+        let from = Noted::new("m");
+        let seen = Meminfo::parse(&from, table).unwrap();
+        assert_eq!((seen.mem_total, seen.mem_free), (Some(Bytes::from_kib(255_264)), Some(Bytes::from_kib(69_620))));
+        let note = from.note().unwrap();
+        assert!(!note.garbage && note.reason.starts_with("3 lines"), "{note:?}");
     }
 }

@@ -95,26 +95,31 @@ impl Mount {
 /// Parses `/proc/self/mountinfo`; capacities are filled in by the reader.
 ///
 /// # Errors
-/// A line of another form, with path, line and text.
-pub fn parse(path: &str, text: &str) -> Result<Vec<Mount>, Malformed> {
-    parse_lines(path, text, |line| {
-        let (left, right) = line.split_once(" - ")?;
-        let left: Vec<&str> = left.split(' ').collect();
-        let [_id, _parent, dev, root, at, options, ..] = left.as_slice() else { return None };
-        let mut right = right.splitn(3, ' ');
-        Some(Mount {
-            dev: (*dev).to_owned(),
-            root: unescape_octal(root),
-            at: unescape_octal(at),
-            options: (*options).to_owned(),
-            fs: right.next().filter(|f| !f.is_empty())?.to_owned(),
-            source: unescape_octal(right.next().unwrap_or_default()),
-            super_options: right.next().unwrap_or_default().to_owned(),
-            capacity: None,
-            hidden: false,
-            quotas: Vec::new(),
-        })
-    })
+/// No line is of this form.
+pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Vec<Mount>, Malformed> {
+    parse_lines(
+        from,
+        text,
+        |_| true,
+        |line| {
+            let (left, right) = line.split_once(" - ")?;
+            let left: Vec<&str> = left.split(' ').collect();
+            let [_id, _parent, dev, root, at, options, ..] = left.as_slice() else { return None };
+            let mut right = right.splitn(3, ' ');
+            Some(Mount {
+                dev: (*dev).to_owned(),
+                root: unescape_octal(root),
+                at: unescape_octal(at),
+                options: (*options).to_owned(),
+                fs: right.next().filter(|f| !f.is_empty())?.to_owned(),
+                source: unescape_octal(right.next().unwrap_or_default()),
+                super_options: right.next().unwrap_or_default().to_owned(),
+                capacity: None,
+                hidden: false,
+                quotas: Vec::new(),
+            })
+        },
+    )
 }
 
 /// The mount that holds `path`: the last one mounted at the longest matching prefix.

@@ -4,4 +4,4 @@ pub(crate) use std::collections::BTreeMap;
 
 pub(crate) use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, PageSize, Pages, Serialize};
 
-pub(crate) use crate::{Malformed, Unseen, parse_lines};
+pub(crate) use crate::{Malformed, Origin, Unseen, parse_lines};

@@ -28,31 +28,36 @@ impl Pressure {
     /// Parses `some avg10=… avg60=… avg300=… total=…` and the `full` line.
     ///
     /// # Errors
-    /// A line of another form, with path, line and text.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
+    /// No line is of this form.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        let () = parse_lines(path, text, |line| {
-            let mut words = line.split_ascii_whitespace();
-            let place = match words.next()? {
-                "some" => &mut out.some,
-                "full" => &mut out.full,
-                _ => return None,
-            };
-            let mut stall = Stall::default();
-            for word in words {
-                let (key, value) = word.split_once('=')?;
-                let average = || value.parse::<f64>().ok().filter(|v| v.is_finite());
-                match key {
-                    "avg10" => stall.avg10 = average()?,
-                    "avg60" => stall.avg60 = average()?,
-                    "avg300" => stall.avg300 = average()?,
-                    "total" => stall.total_us = value.parse().ok()?,
-                    _ => {}
+        let () = parse_lines(
+            from,
+            text,
+            |_| true,
+            |line| {
+                let mut words = line.split_ascii_whitespace();
+                let place = match words.next()? {
+                    "some" => &mut out.some,
+                    "full" => &mut out.full,
+                    _ => return None,
+                };
+                let mut stall = Stall::default();
+                for word in words {
+                    let (key, value) = word.split_once('=')?;
+                    let average = || value.parse::<f64>().ok().filter(|v| v.is_finite());
+                    match key {
+                        "avg10" => stall.avg10 = average()?,
+                        "avg60" => stall.avg60 = average()?,
+                        "avg300" => stall.avg300 = average()?,
+                        "total" => stall.total_us = value.parse().ok()?,
+                        _ => {}
+                    }
                 }
-            }
-            *place = Some(stall);
-            Some(())
-        })?;
+                *place = Some(stall);
+                Some(())
+            },
+        )?;
         Ok(out)
     }
 }

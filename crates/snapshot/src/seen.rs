@@ -33,16 +33,6 @@ impl Malformed {
     }
 }
 
-/// What `parse` makes of each line; the first line it makes nothing of is malformed.
-pub(crate) fn parse_lines<T, All: FromIterator<T>>(
-    path: &str,
-    text: &str,
-    mut parse: impl FnMut(&str) -> Option<T>,
-) -> Result<All, Malformed> {
-    let lines = text.lines().enumerate();
-    lines.map(|(index, line)| parse(line).ok_or_else(|| Malformed::new(path, index, line))).collect()
-}
-
 /// One file inside a section that could not be used; the rest of the section works.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unseen {
@@ -85,7 +75,7 @@ impl From<&Malformed> for Unseen {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Seen<T> {
-    /// Read and understood.
+    /// Read and understood, but for the lines that `skipped` counts.
     Seen {
         /// What was read.
         data: T,
@@ -93,6 +83,9 @@ pub enum Seen<T> {
         at: Option<Nanos>,
         /// How long reading took; `None` for a captured tree.
         cost: Option<Nanos>,
+        /// Lines of the file that are not understood; `None` when all are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skipped: Option<Unseen>,
     },
     /// The kernel refused it to this user.
     Denied {
@@ -130,7 +123,7 @@ impl<T> Seen<T> {
 
     /// A seen section without a clock, for tests and captured trees.
     pub const fn of(data: T) -> Self {
-        Seen::Seen { data, at: None, cost: None }
+        Seen::Seen { data, at: None, cost: None, skipped: None }
     }
 
     /// From its JSON form. The same as what is derived, which would take in the data twice: first as anything at all, as a variant that
@@ -145,11 +138,12 @@ impl<T> Seen<T> {
         let mut value = value;
         if value["state"] == "seen" {
             let mut part = |name: &str| value.get_mut(name).map(Value::take).unwrap_or_default();
-            let (data, at, cost) = (part("data"), part("at"), part("cost"));
+            let (data, at, cost, skipped) = (part("data"), part("at"), part("cost"), part("skipped"));
             return Ok(Seen::Seen {
                 data: ramline_units::json::read(data)?,
                 at: ramline_units::json::read(at)?,
                 cost: ramline_units::json::read(cost)?,
+                skipped: ramline_units::json::read(skipped)?,
             });
         }
         Ok(match ramline_units::json::read::<Seen<()>>(value)? {
@@ -171,8 +165,16 @@ impl<T> Seen<T> {
         }
     }
 
-    /// True when the file is there but cannot be understood: the exit status tells.
-    pub const fn is_malformed(&self) -> bool {
-        matches!(self, Seen::Malformed(_))
+    /// Lines that are not understood, of a file that otherwise was.
+    pub const fn skipped(&self) -> Option<&Unseen> {
+        match self {
+            Seen::Seen { skipped, .. } => skipped.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// True when the file, or a line of it that matters, is there but cannot be understood: the exit status tells.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Seen::Malformed(_)) || self.skipped().is_some_and(|skipped| skipped.garbage)
     }
 }

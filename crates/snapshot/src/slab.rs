@@ -29,22 +29,20 @@ impl Slab {
     /// Parses the file (format 2.x: since 2.6.9).
     ///
     /// # Errors
-    /// Another format, or a line of another form, with path, line and text.
-    pub fn parse(path: &str, text: &str, page: PageSize) -> Result<Self, Malformed> {
-        let mut caches = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let bad = || Malformed::new(path, index, line);
-            if index == 0 {
-                line.strip_prefix("slabinfo - version: 2.").ok_or_else(bad)?;
-                continue;
-            }
-            if line.starts_with('#') || line.trim().is_empty() {
-                continue;
-            }
-            caches.push(Cache::parse(line, page).ok_or_else(bad)?);
+    /// Another format, or no line that is a cache, with path, line and text.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str, page: PageSize) -> Result<Self, Malformed> {
+        let Some(head) = text.lines().next() else { return Err(Malformed::whole(from.path(), "")) };
+        if !head.starts_with("slabinfo - version: 2.") {
+            return Err(Malformed::new(from.path(), 0, head));
         }
-        if text.is_empty() {
-            return Err(Malformed::whole(path, ""));
+        let passed = |line: &str| line == head || line.starts_with('#') || line.trim().is_empty();
+        let cache = |line: &str| if passed(line) { Some(None) } else { Cache::parse(line, page).map(Some) };
+        let caches: Vec<Option<Cache>> = parse_lines(from, text, |_| true, cache)?;
+        let mut caches: Vec<Cache> = caches.into_iter().flatten().collect();
+        if let (true, Some((index, line))) =
+            (caches.is_empty(), text.lines().enumerate().find(|(_, line)| !passed(line)))
+        {
+            return Err(Malformed::new(from.path(), index, line));
         }
         caches.retain(|cache| cache.held.0 > 0);
         ramline_units::sort_by(&mut caches, |a, b| b.held.cmp(&a.held).then_with(|| a.name.cmp(&b.name)));
@@ -96,9 +94,15 @@ mod tests {
     fn another_format_and_a_cut_line_are_named() {
         assert_eq!(Slab::parse("s", "slabinfo - version: 3.0\n", PageSize(4096)).unwrap_err().line, 1);
         let cut = format!("{HEAD}filp 100 320\n");
-        assert_eq!(Slab::parse("s", &cut, PageSize(4096)).unwrap_err().line, 3);
+        let note = |text: &str| {
+            let from = crate::Noted::new("s");
+            let slab = Slab::parse(&from, text, PageSize(4096)).unwrap();
+            (slab.caches.len(), from.note().map(|note| note.reason).unwrap_or_default())
+        };
+        let (caches, why) = note(&format!("{cut}whole 1 1 8 1 1 : t 0 : slabdata 1 1 0\n"));
+        assert!(caches == 1 && why.contains("line 3"), "{caches} {why}");
         let huge = format!("{HEAD}f 1 1 1 1 9999999999999 : t 0 : slabdata 1 9999999999999 0\n");
-        assert!(Slab::parse("s", &huge, PageSize(4096)).is_err());
+        assert_eq!(Slab::parse("s", &huge, PageSize(4096)).unwrap_err().line, 3);
         assert!(Slab::parse("s", "", PageSize(4096)).is_err());
     }
 }

@@ -49,7 +49,8 @@ macro_rules! sections {
             #[must_use]
             pub fn unseen(&self) -> Vec<(&'static str, Unseen)> {
                 let mut out = Vec::new();
-                $(if let Some(why) = self.$field.unseen() { out.push((stringify!($field), why)); })*
+                $(out.extend(self.$field.unseen().map(|why| (stringify!($field), why)));)*
+                $(out.extend(self.$field.skipped().map(|why| (stringify!($field), why.clone())));)*
                 out.extend(self.lacking.iter().map(|section| (*section, Unseen::new(*section, "not in this file"))));
                 out.extend(self.unseen_files().map(|(section, why)| (section, why.clone())));
                 out
@@ -66,6 +67,7 @@ macro_rules! sections {
                 $(match &mut self.$field {
                     Seen::Denied { path } | Seen::Absent { path } => show(path, None),
                     Seen::Malformed(m) => show(&mut m.path, Some(&mut m.text)),
+                    Seen::Seen { skipped: Some(why), .. } => show(&mut why.path, Some(&mut why.reason)),
                     Seen::Seen { .. } | Seen::Unread => {}
                 })*
             }

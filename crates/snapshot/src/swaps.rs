@@ -58,16 +58,20 @@ const MOST: usize = 256;
 /// Parses `/proc/swaps`.
 ///
 /// # Errors
-/// A line without the five columns, or one more than any kernel has, with path, line and text.
-pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
-    text.lines()
-        .enumerate()
-        .skip(1)
-        .map(|(index, line)| {
-            let area = SwapArea::parse(line).filter(|_| index <= MOST);
-            area.ok_or_else(|| Malformed::new(path, index, line))
-        })
-        .collect()
+/// No line but the first has the five columns, or there is one more than any kernel has, with path, line and text.
+pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Vec<SwapArea>, Malformed> {
+    if let Some((index, line)) = text.lines().enumerate().nth(MOST + 1) {
+        return Err(Malformed::new(from.path(), index, line));
+    }
+    let head = text.lines().next().unwrap_or_default();
+    let area = |line: &str| if line == head { Some(None) } else { SwapArea::parse(line).map(Some) };
+    let areas: Vec<Option<SwapArea>> = parse_lines(from, text, |_| true, area)?;
+    let areas: Vec<SwapArea> = areas.into_iter().flatten().collect();
+    // None that can be read is not the same as none.
+    match text.lines().nth(1) {
+        Some(line) if areas.is_empty() => Err(Malformed::new(from.path(), 1, line)),
+        _ => Ok(areas),
+    }
 }
 
 /// Undoes the kernel's `\040` escapes (space, tab, newline, backslash).
@@ -88,6 +92,9 @@ mod tests {
         assert_eq!((areas[0].priority, areas[0].used), (-2, Bytes(8192)));
         assert_eq!((areas[0].zram(), areas[1].zram()), (None, Some("zram0")));
         assert_eq!(parse("s", "head\n/dev/sda1 partition x 0 1\n").unwrap_err().line, 2);
+        let from = crate::Noted::new("s");
+        assert_eq!(parse(&from, "head\n/dev/sda1 partition x 0 1\n/dev/sda2 partition 8 0 1\n").unwrap().len(), 1);
+        assert!(from.note().unwrap().garbage, "an area is lost");
         assert_eq!(unescape_octal("/plain\\"), "/plain\\");
     }
 }

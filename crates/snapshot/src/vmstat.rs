@@ -63,15 +63,20 @@ impl Vmstat {
     /// Parses lines of `name value`.
     ///
     /// # Errors
-    /// A line of another form, with path, line and text.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
+    /// No line is of this form.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        let () = parse_lines(path, text, |line| {
-            let (key, value) = line.split_once(' ')?;
-            out.store(key, value.trim().parse().ok()?, value.trim());
-            Some(())
-        })?;
-        if text.is_empty() { Err(Malformed::whole(path, "")) } else { Ok(out) }
+        let () = parse_lines(
+            from,
+            text,
+            |word| Self::KEYS.contains(&word),
+            |line| {
+                let (key, value) = line.split_once(' ')?;
+                out.store(key, value.trim().parse().ok()?, value.trim());
+                Some(())
+            },
+        )?;
+        if text.is_empty() { Err(Malformed::whole(from.path(), "")) } else { Ok(out) }
     }
 
     /// File refaults under either name.

@@ -25,7 +25,7 @@ impl Arc {
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut arc = Arc::default();
         let mut seen = false;
-        let () = parse_lines(path, text, |line| {
+        for (index, line) in text.lines().enumerate() {
             let mut words = line.split_ascii_whitespace();
             let field = match words.next() {
                 Some("size") => {
@@ -34,11 +34,11 @@ impl Arc {
                 }
                 Some("c_min") => &mut arc.min,
                 Some("c_max") => &mut arc.max,
-                _ => return Some(()),
+                _ => continue,
             };
-            *field = Bytes(words.nth(1)?.parse().ok()?);
-            Some(())
-        })?;
+            let number = words.nth(1).and_then(|word| word.parse().ok());
+            *field = Bytes(number.ok_or_else(|| Malformed::new(path, index, line))?);
+        }
         if seen { Ok(arc) } else { Err(Malformed::whole(path, "no line `size`")) }
     }
 

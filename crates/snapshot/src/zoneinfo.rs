@@ -78,46 +78,100 @@ impl Zoneinfo {
         self.zones.iter().flat_map(|z| &z.cpus).filter_map(|c| c.stat_threshold).map(Pages).sum()
     }
 
-    /// Parses the file.
+    /// Parses the file. A zone whose first line, free pages or watermarks are not understood is left out: 0 would be a statement.
+    /// Kernels before 3.9 print no `managed`: their `present` is what the allocator manages.
     ///
     /// # Errors
-    /// A line of a form no kernel prints, with path, line and text.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let mut out = Self::default();
-        let mut in_node_stats = false;
-        let () = parse_lines(path, text, |line| {
-            let trimmed = line.trim();
-            if let Some(head) = trimmed.strip_prefix("Node ") {
-                let (node, name) = head.split_once(", zone")?;
-                let node = node.trim().parse().ok()?;
-                out.zones.push(Zone { node, name: name.trim().to_owned(), ..Zone::default() });
-                in_node_stats = false;
-                return Some(());
-            }
-            let zone = out.zones.last_mut()?;
-            in_node_stats = trimmed == "per-node stats" || in_node_stats && !trimmed.starts_with("pages free");
-            if matches!(trimmed, "per-node stats" | "pagesets" | "") {
-                return Some(());
-            }
-            if let Some(list) = trimmed.strip_prefix("protection:") {
-                let numbers = list.trim_matches([' ', '(', ')']).split(',').map(|n| n.trim().parse().ok());
-                zone.protection = numbers.collect::<Option<_>>()?;
-                return Some(());
-            }
-            let (key, value) = trimmed.rsplit_once([' ', ':'])?;
-            let value: u64 = value.parse().ok()?;
-            let key = key.trim().trim_end_matches(':');
-            if !in_node_stats {
-                zone.take(key, value);
-                return Some(());
-            }
-            if out.nodes.last().is_none_or(|last| last.node != zone.node) {
-                out.nodes.push(Node { node: zone.node, ..Node::default() });
-            }
-            out.nodes.last_mut()?.stats.insert(key.to_owned(), value);
-            Some(())
-        })?;
-        if out.zones.is_empty() { Err(Malformed::whole(path, text)) } else { Ok(out) }
+    /// There is no zone, with path, line and text.
+    pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Self, Malformed> {
+        let mut reading = Reading::default();
+        let () = parse_lines(from, text, |word| MATTERS.contains(&word), |line| reading.line(line.trim()))?;
+        let Reading { mut out, known, managed, .. } = reading;
+        // The last zone of a text that is cut off may lack the rest.
+        let cut = out.zones.len().checked_sub(1).filter(|_| !text.ends_with('\n'));
+        let bad = known.into_iter().enumerate().map(|(index, known)| match cut {
+            Some(last) if last == index => known.contains(&None) || known.contains(&Some(false)),
+            _ => known.contains(&Some(false)),
+        });
+        let whole = |(zone, bad): (Zone, bool)| (!bad).then_some(zone);
+        out.zones = std::mem::take(&mut out.zones).into_iter().zip(bad).filter_map(whole).collect();
+        if !managed {
+            out.zones.iter_mut().for_each(|zone| zone.managed = zone.present);
+        }
+        if out.zones.is_empty() { Err(Malformed::whole(from.path(), text)) } else { Ok(out) }
+    }
+}
+
+/// First words of lines that are read for more than their name.
+const MATTERS: &[&str] =
+    &["Node", "pages", "boost", "min", "low", "high", "managed", "present", "protection", "cpu", "count", "vm"];
+
+/// What a zone is judged by.
+const MARKS: [&str; 4] = ["pages free", "min ", "low ", "high "];
+
+/// The only counter that a kernel prints without a name, of a node, in bytes: 4.17 to 4.19 (mm/vmstat.c).
+const NAMELESS: &str = "nr_indirectly_reclaimable";
+
+/// The file while it is read.
+#[derive(Default)]
+struct Reading {
+    out: Zoneinfo,
+    /// Of each zone, whether its free pages, min, low and high were understood; `None` where they were not met.
+    known: Vec<[Option<bool>; 4]>,
+    /// Whether any zone says what it manages.
+    managed: bool,
+    in_node_stats: bool,
+    /// The lines belong to a zone whose head was not understood.
+    lost: bool,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str) -> Option<()> {
+        if let Some(head) = line.strip_prefix("Node ") {
+            self.in_node_stats = false;
+            self.lost = true;
+            let (node, name) = head.split_once(", zone")?;
+            let node = node.trim().parse().ok()?;
+            self.out.zones.push(Zone { node, name: name.trim().to_owned(), ..Zone::default() });
+            self.known.push([None; 4]);
+            self.lost = false;
+            return Some(());
+        }
+        if self.lost {
+            return Some(());
+        }
+        let (zone, known) = self.out.zones.last_mut().zip(self.known.last_mut())?;
+        let mark = MARKS.iter().position(|mark| line.starts_with(mark)).filter(|_| zone.cpus.is_empty());
+        let mark = mark.filter(|_| !self.in_node_stats || line.starts_with("pages free"));
+        let mark = mark.and_then(|at| known.get_mut(at));
+        if let Some(mark) = mark {
+            *mark = Some(line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<u64>().is_ok()));
+        }
+        self.in_node_stats = line == "per-node stats" || self.in_node_stats && !line.starts_with("pages free");
+        if matches!(line, "per-node stats" | "pagesets" | "") {
+            return Some(());
+        }
+        if let Some(list) = line.strip_prefix("protection:") {
+            let numbers = list.trim_matches([' ', '(', ')']).split(',').map(|n| n.trim().parse().ok());
+            zone.protection = numbers.collect::<Option<_>>()?;
+            return Some(());
+        }
+        // Before 2.6.25 each CPU has two lists: "cpu: 0 pcp: 0" and "cpu: 0 pcp: 1".
+        let line = line.strip_prefix("cpu:").and_then(|_| line.split_once(" pcp:")).map_or(line, |(cpu, _)| cpu);
+        let (key, value) =
+            if line.bytes().all(|b| b.is_ascii_digit()) { (NAMELESS, line) } else { line.rsplit_once([' ', ':'])? };
+        let value: u64 = value.parse().ok()?;
+        let key = key.trim().trim_end_matches(':');
+        if !self.in_node_stats {
+            self.managed |= key == "managed";
+            zone.take(key, value);
+            return Some(());
+        }
+        if self.out.nodes.last().is_none_or(|last| last.node != zone.node) {
+            self.out.nodes.push(Node { node: zone.node, ..Node::default() });
+        }
+        self.out.nodes.last_mut()?.stats.insert(key.to_owned(), value);
+        Some(())
     }
 }
 
@@ -169,6 +223,50 @@ mod tests {
         assert_eq!(zone.stat("nr_zspages"), Some(Pages(7)));
         assert_eq!(zone.protection, [0, 0, 9]);
         assert_eq!((seen.nodes[0].node, seen.nodes[0].stats["nr_inactive_anon"]), (0, 592));
+    }
+
+    #[test]
+    fn a_line_that_is_not_understood_costs_that_line() {
+        let from = crate::Noted::new("z");
+        let text = TEXT.replace("      nr_zspages   7", "      nr_new much\n      nr_zspages   7");
+        let seen = Zoneinfo::parse(&from, &text).unwrap();
+        assert_eq!((seen.zones[0].stat("nr_zspages"), seen.cpu_lists()), (Some(Pages(7)), Pages(12_640)));
+        let note = from.note().unwrap();
+        assert!(!note.garbage && note.reason.contains("nr_new much"), "{note:?}");
+        let from = crate::Noted::new("z");
+        let broken = Zoneinfo::parse(&from, &TEXT.replace("low      7482", "low      74x82"));
+        assert_eq!(broken.unwrap_err().line, 0, "a zone without its watermark is no zone");
+        let two = format!("{}{}", TEXT.replace("low      7482", "low      74x82"), TEXT.replace("Node 0", "Node 1"));
+        let seen = Zoneinfo::parse(&from, &two).unwrap();
+        assert_eq!((seen.zones.len(), seen.zones[0].node), (1, 1));
+        assert!(from.note().unwrap().garbage);
+    }
+
+    #[test]
+    fn lines_under_a_head_that_is_not_understood_are_not_those_of_the_zone_before() {
+        let text = format!("{TEXT}{}", TEXT.replace("Node 0, zone", "Node 1; zone").replace("56720", "1"));
+        let seen = Zoneinfo::parse("z", &text).unwrap();
+        assert_eq!((seen.zones.len(), seen.zones[0].free, seen.cpu_lists()), (1, Pages(56_720), Pages(12_640)));
+    }
+
+    #[test]
+    fn the_counter_without_a_name_of_4_17_to_4_19_is_no_fault() {
+        let from = crate::Noted::new("z");
+        let text =
+            TEXT.replace("      nr_inactive_anon 592\n", "      nr_inactive_anon 592\n                   3221440\n");
+        let seen = Zoneinfo::parse(&from, &text).unwrap();
+        assert_eq!(seen.nodes[0].stats["nr_indirectly_reclaimable"], 3_221_440);
+        assert_eq!(from.note(), None);
+    }
+
+    #[test]
+    fn kernels_before_3_9_manage_what_is_present_and_before_2_6_25_each_cpu_has_two_lists() {
+        let text = "Node 0, zone   Normal\n  pages free     900\n        min      20\n        low      25\n        high     30\n        active   0\n        inactive 0\n        scanned  0 (a: 17 i: 17)\n        spanned  4096\n        present  2852\n        protection: (0, 0)\n  pagesets\n    cpu: 0 pcp: 0\n              count: 12\n              high:  186\n    cpu: 0 pcp: 1\n              count: 3\n              high:  62\n            vm stats threshold: 6\n  all_unreclaimable: 0\n";
+        let from = crate::Noted::new("z");
+        let seen = Zoneinfo::parse(&from, text).unwrap();
+        let zone = &seen.zones[0];
+        assert_eq!((zone.high, zone.managed, seen.cpu_lists()), (Pages(30), Pages(2852), Pages(15)));
+        assert!(!from.note().unwrap().garbage);
     }
 
     #[test]

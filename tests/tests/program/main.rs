@@ -7,6 +7,7 @@ mod command_line;
 mod explain;
 mod fixtures;
 mod generated;
+mod kernels;
 mod maps;
 mod traces;
 mod trees;

@@ -17,7 +17,10 @@ pub fn mounts(reader: &Reader<'_>) -> Seen<Vec<Mount>> {
     reader.section("/proc/self/mountinfo", |path, text| {
         let mut mounts = parse(path, text)?;
         let covered = Table::parse(text).covered();
-        for (mount, line) in mounts.iter_mut().zip(text.lines()) {
+        let mut lines = text.lines();
+        for mount in &mut mounts {
+            // A line that is not understood has no mount.
+            let line = lines.find(|line| parse("", line).is_ok()).unwrap_or_default();
             let id = line.split(' ').next().and_then(|id| id.parse().ok());
             let hidden = id.and_then(|id: u64| covered.get(&id)).is_none_or(|covered| *covered);
             mount.hidden = hidden;

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 
 use ramline_kernel::process::boottime;
-use ramline_snapshot::Malformed;
+use ramline_snapshot::{Malformed, Noted};
 
 use super::meta::Meta;
 use crate::prelude::*;
@@ -178,13 +178,16 @@ impl<'a> Reader<'a> {
     }
 
     /// One section from one file.
-    pub fn section<T>(&self, path: &str, parse: impl FnOnce(&str, &str) -> Result<T, Malformed>) -> Seen<T> {
+    pub fn section<T>(&self, path: &str, parse: impl FnOnce(&Noted, &str) -> Result<T, Malformed>) -> Seen<T> {
         let start = self.clock();
         match self.text(path) {
-            Ok(text) => match parse(path, &text) {
-                Ok(data) => self.seen(data, start),
-                Err(malformed) => Seen::Malformed(malformed),
-            },
+            Ok(text) => {
+                let from = Noted::new(path);
+                match parse(&from, &text) {
+                    Ok(data) => self.seen(data, start, from.note()),
+                    Err(malformed) => Seen::Malformed(malformed),
+                }
+            }
             Err(NotRead::Denied) => Seen::Denied { path: path.to_owned() },
             Err(NotRead::Absent) => Seen::Absent { path: path.to_owned() },
             Err(NotRead::Unusable(why)) => Seen::Malformed(Malformed { path: path.to_owned(), line: 0, text: why }),
@@ -195,12 +198,12 @@ impl<'a> Reader<'a> {
     pub fn timed<T>(&self, make: impl FnOnce() -> T) -> Seen<T> {
         let start = self.clock();
         let data = make();
-        self.seen(data, start)
+        self.seen(data, start, None)
     }
 
-    fn seen<T>(&self, data: T, start: Option<Nanos>) -> Seen<T> {
+    fn seen<T>(&self, data: T, start: Option<Nanos>, skipped: Option<Unseen>) -> Seen<T> {
         let cost = self.clock().zip(start).map(|(end, start)| end.saturating_sub(start));
-        Seen::Seen { data, at: start, cost }
+        Seen::Seen { data, at: start, cost, skipped }
     }
 
     /// Boot-time clock; none in a captured tree, whose answers must not depend on when they are asked.

@@ -177,22 +177,27 @@ impl Totals {
     /// A value that is no size.
     pub fn parse(path: &str, text: &str) -> Result<Option<Totals>, Malformed> {
         let mut out = Totals::default();
-        let () = parse_lines(path, text, |line| {
-            let Some((key, value)) = line.split_once(':') else { return Some(()) };
-            let place = match key {
-                "VmSize" => &mut out.size,
-                "VmRSS" => &mut out.rss,
-                "RssAnon" => &mut out.anon,
-                "RssFile" => &mut out.file,
-                "RssShmem" => &mut out.shmem,
-                "VmSwap" => &mut out.swap,
-                "VmLck" => &mut out.locked,
-                "HugetlbPages" => &mut out.huge,
-                _ => return Some(()),
-            };
-            *place = Some(kib(value.as_bytes())?);
-            Some(())
-        })?;
+        let () = parse_lines(
+            path,
+            text,
+            |_| true,
+            |line| {
+                let Some((key, value)) = line.split_once(':') else { return Some(()) };
+                let place = match key {
+                    "VmSize" => &mut out.size,
+                    "VmRSS" => &mut out.rss,
+                    "RssAnon" => &mut out.anon,
+                    "RssFile" => &mut out.file,
+                    "RssShmem" => &mut out.shmem,
+                    "VmSwap" => &mut out.swap,
+                    "VmLck" => &mut out.locked,
+                    "HugetlbPages" => &mut out.huge,
+                    _ => return Some(()),
+                };
+                *place = Some(kib(value.as_bytes())?);
+                Some(())
+            },
+        )?;
         Ok((out != Totals::default()).then_some(out))
     }
 }
