@@ -2,7 +2,7 @@
 
 pub(crate) use ramline_evidence::RunRecord;
 pub(crate) use ramline_model::pressure::REFAULTS_PER_S;
-pub(crate) use ramline_model::{balance, pressure, tmpfs, watermarks};
+pub(crate) use ramline_model::{available, balance, pressure, tmpfs, watermarks};
 pub(crate) use ramline_snapshot::processes::Process;
 pub(crate) use ramline_snapshot::swaps::SwapArea;
 pub(crate) use ramline_snapshot::{Snapshot, Wanted, Window};

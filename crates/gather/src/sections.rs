@@ -109,7 +109,8 @@ fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
     let slab = || reader.section("/proc/slabinfo", |from, text| Slab::parse(from, text, page));
     out.slab = wanted(want.slab, slab);
     out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader, out.meminfo.data()));
-    out.zfs = wanted(want.zfs, || zfs(reader));
+    // The ZFS cache is a line of the ledger, and a part of what is available.
+    out.zfs = wanted(want.zfs || want.meminfo, || zfs(reader));
     out.configured = wanted(want.configured, || configured::configured(reader));
     out.killers = wanted(want.killers, || killers::killers(reader, out.processes.data()));
     out

@@ -2,7 +2,8 @@
 //!
 //! `MemTotal = sum of the lines + leftover`. Not a list per process (pages are
 //! shared), nor a claim about the leftover, which holds what was taken straight from the page allocator
-//! (network rings, pipes, unix sockets, DMA and trace buffers, ZFS buffers).
+//! (network rings, pipes, unix sockets, DMA and trace buffers). The ZFS cache and a balloon are in no counter either; other files say how
+//! large they are, and so they are lines (`uncounted.rs`).
 //!
 //! The terms: MemFree; the free lists of the CPUs (zoneinfo `count:`, which MemFree leaves out); the LRU lists
 //! (Active + Inactive + Unevictable); isolated pages; slab; other reclaimable kernel memory (`KReclaimable` −
@@ -25,6 +26,7 @@ mod drift;
 mod locked;
 mod pieces;
 mod term;
+mod uncounted;
 
 use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
@@ -124,18 +126,20 @@ impl Ledger {
         book.lists();
         book.kernel();
         book.pools();
-        let Book { lines, locked, counters, missing, .. } = book;
-        let leftover = SignedBytes::difference(total, lines.iter().map(|l| l.bytes).sum());
         let error = snapshot.zoneinfo.data().map_or(Pages(0), |z| z.counter_error());
+        let Book { mut lines, locked, counters, missing, .. } = book;
+        let bound = Bytes(error.bytes(snapshot.machine.page_size).0.saturating_mul(counters));
+        let outside = uncounted::place(snapshot, meminfo, total, &mut lines, bound);
+        let leftover = SignedBytes::difference(total, lines.iter().map(|l| l.bytes).sum());
         Some(Ledger {
             total,
             leftover,
             leftover_share: leftover.share_of(total),
-            bound: Bytes(error.bytes(snapshot.machine.page_size).0.saturating_mul(counters)),
+            bound,
             in_report: snapshot.machine.in_report(),
             counters,
             locked: locked.both,
-            outside: outside(snapshot, meminfo),
+            outside,
             missing_terms: missing,
             lines,
         })
@@ -321,31 +325,6 @@ impl Book<'_> {
         self.add(Term::GpuActive, m.gpu_active, 1, "GPUActive", &[]);
         self.add(Term::GpuReclaim, m.gpu_reclaim, 1, "GPUReclaim", &[]);
     }
-}
-
-fn outside(snapshot: &Snapshot, meminfo: &Meminfo) -> Vec<Outside> {
-    let mut out = Vec::new();
-    let boot = snapshot
-        .vmstat
-        .data()
-        .and_then(|v| v.nr_memmap_boot.or_else(|| v.unknown.get("nr_memmap_boot").and_then(|text| text.parse().ok())));
-    if let Some(pages) = boot.filter(|n| *n > 0) {
-        out.push(Outside {
-            label: "page descriptors".into(),
-            bytes: Pages(pages).bytes(snapshot.machine.page_size),
-            why: "reserved at boot for the kernel's note on every page, before MemTotal was counted".into(),
-        });
-    }
-    // virtio and VMware balloons lower MemTotal as they grow, so their pages are no term of it.
-    if let Some(bytes) = meminfo.balloon.filter(|b| b.0 > 0) {
-        out.push(Outside {
-            label: "balloon".into(),
-            bytes,
-            why: "given back to the hypervisor; most drivers lower MemTotal by it, otherwise it is in the leftover"
-                .into(),
-        });
-    }
-    out
 }
 
 #[cfg(test)]

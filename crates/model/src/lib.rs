@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod available;
 pub mod balance;
 pub mod costs;
 pub mod fragmentation;

@@ -16,6 +16,7 @@ use ramline_snapshot::Seen;
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
 
+use crate::available;
 use crate::prelude::*;
 use crate::watermarks::{self, Band};
 
@@ -234,7 +235,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
 /// Enough is available that memory at large is not what tasks wait for.
 #[must_use]
 pub fn plenty(snapshot: &Snapshot) -> bool {
-    let share = snapshot.meminfo.data().and_then(|m| m.mem_available?.share_of(m.mem_total?));
+    let share = available::bytes(snapshot).zip(snapshot.mem_total()).and_then(|(all, ram)| all.share_of(ram));
     share.is_some_and(|share| share >= PLENTY)
 }
 

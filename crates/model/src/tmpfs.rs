@@ -20,7 +20,7 @@ use ramline_snapshot::mounts::{self, Mount};
 
 use crate::ledger::{Ledger, Term};
 use crate::prelude::*;
-use crate::{group, swap};
+use crate::{available, group, swap};
 pub use quota::{DefaultQuota, QuotaUse, Quotas};
 
 /// One file system in RAM.
@@ -248,7 +248,10 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
         first,
         (Model::Quota, quotas.bytes.map(|room| need + room)),
         (Model::HalfOfFree, Some(half(free + own))),
-        (Model::Available, meminfo.mem_available.map(|a| group.map_or(a, |g| a.min(g.room)) + own)),
+        (
+            Model::Available,
+            meminfo.mem_available.and(available::bytes(snapshot)).map(|a| group.map_or(a, |g| a.min(g.room)) + own),
+        ),
         (Model::FreePlusSwap, swap::free(snapshot).map(|s| free + own + s)),
     ];
     let margins: Vec<Margin> = limits

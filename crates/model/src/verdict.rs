@@ -5,13 +5,14 @@
 //! lacks a window.
 //!
 //! **Available** is one number everywhere: MemAvailable, the kernel's own estimate of what new programs can take without swapping, as `free`
-//! prints it; in a group with a limit what that leaves, if it is less. The part of it that is page cache in use, which would be missed, stands
+//! prints it, and what a ZFS cache gives back beside it ([`crate::available`]); in a group with a limit what that leaves, if it is less. The part of it that is page cache in use, which would be missed, stands
 //! beside it and is never taken off in silence.
 //!
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
 mod room;
 
+use crate::available;
 use crate::group::{self, GroupRoom};
 use crate::groups::is_sandbox;
 use crate::ledger::{Ledger, Term};
@@ -141,6 +142,9 @@ pub struct Verdict {
     /// Of it, page cache on the active list: it can be had too, and whoever uses it reads it again.
     #[serde(default)]
     pub cache_in_use: Bytes,
+    /// Of `machine_available`, what the ZFS cache gives back.
+    #[serde(default)]
+    pub arc: Bytes,
     /// Our group, where it has a limit below MemTotal.
     #[serde(default)]
     pub group: Option<GroupRoom>,
@@ -158,10 +162,10 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    let room = Room {
-        available: room::available(snapshot, &ledger, marks.as_ref()),
-        swap: snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
-    };
+    let room = Room::of(
+        available::with(snapshot, &ledger, marks.as_ref()),
+        snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
+    );
     let named = window.as_ref().and_then(group::at_its_limit);
     Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named))
 }
@@ -214,6 +218,7 @@ pub fn judge(
         machine_available: available,
         swap_free: room.swap,
         cache_in_use: active.map_or(Bytes::ZERO, |active| active.bytes.min(available)),
+        arc: room.arc,
         group,
         basis,
         band,
@@ -353,6 +358,9 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     if let Some(group) = &verdict.group {
         let machine = of_total(verdict.machine_available, verdict.total);
         out.push(format!("This group: {}; the machine has {machine} available.", group.words()));
+    }
+    if verdict.arc.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
+        out.push(format!("{} of this is ZFS cache, which shrinks (slower than page cache).", verdict.arc));
     }
     if verdict.cache_in_use.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
         out.push(format!(

@@ -34,6 +34,10 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// Size of the free blocks that a balloon device reports to the hypervisor; `None` where none does.
     pub free_page_reporting: Option<Bytes>,
+    /// A virtio balloon gives pages back before the kernel kills (`VIRTIO_BALLOON_F_DEFLATE_ON_OOM`), and MemTotal then counts what it holds; `None`
+    /// without such a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub balloon_deflates_on_oom: Option<bool>,
 }
 
 impl Machine {
@@ -63,6 +67,7 @@ impl Default for Machine {
             container: None,
             hypervisor: None,
             free_page_reporting: None,
+            balloon_deflates_on_oom: None,
         }
     }
 }

@@ -56,6 +56,8 @@ counters! {
         thp_collapse_alloc = "thp_collapse_alloc",
         thp_split_page = "thp_split_page",
         drop_pagecache = "drop_pagecache",
+        balloon_inflate = "balloon_inflate",
+        balloon_deflate = "balloon_deflate",
     }
 }
 

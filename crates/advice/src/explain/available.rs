@@ -11,6 +11,7 @@ pub(super) const TOPIC: Topic = Topic {
     wants: LIGHT,
     answer,
     mechanism: &[
+        "The ZFS cache is not in MemAvailable. What it gives back is counted here beside it: its size less c_min, and no more than is clean. It shrinks more slowly than page cache.",
         "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus kernel objects that can be freed.",
         "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
         "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
@@ -22,7 +23,18 @@ pub(super) const TOPIC: Topic = Topic {
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let available = out.meminfo(inputs, "available (now)", "MemAvailable");
+    let left = available::of(inputs.snapshot);
+    let available = left.map(|left| left.bytes);
+    out.add("available (now)", available, left.map_or("", available::Available::source));
+    let arc = left.map(|left| left.arc).filter(|arc| arc.0 > 0);
+    if arc.is_some() {
+        out.meminfo(inputs, "of this, by the kernel's own count (now)", "MemAvailable");
+    }
+    out.add(
+        "of this, ZFS cache that shrinks (now)",
+        arc,
+        "/proc/spl/kstat/zfs/arcstats size - c_min, as far as it is evictable",
+    );
     out.meminfo(inputs, "free (now)", "MemFree");
     let lists = inputs.snapshot.zoneinfo.data().map(|z| z.cpu_lists().bytes(inputs.snapshot.machine.page_size));
     out.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
@@ -39,7 +51,15 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("used by this group (now)", value, "memory.current or memory.usage_in_bytes");
     let value = group.as_ref().map(|g| g.room);
     out.add("available to this group (now)", value, "limit - current + inactive_file of the group");
-    out.first(&["limit of this", "used by this", "available", "free (now)", "page cache"]);
+    out.first(&[
+        "limit of this",
+        "used by this",
+        "available",
+        "of this, ZFS",
+        "of this, by",
+        "free (now)",
+        "page cache",
+    ]);
     match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) if group.is_some() => {
             let room = group.as_ref().map_or(available, |g| g.room.min(available));
@@ -48,7 +68,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }
         Some((available, total)) => {
             let free = meminfo.and_then(|m| m.mem_free).unwrap_or_default();
-            let rest = if free.0 / 2 >= available.0 / 4 {
+            let rest = if let Some(arc) = arc {
+                format!(
+                    "{arc} of it is ZFS cache, which shrinks (slower than page cache); {} is free now.",
+                    free.min(available)
+                )
+            } else if free.0 / 2 >= available.0 / 4 {
                 format!("{} of it is free now, the rest clean cache.", free.min(available))
             } else {
                 "Most of it is page cache, and the part in use would be read again.".to_owned()

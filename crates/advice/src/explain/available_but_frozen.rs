@@ -24,7 +24,7 @@ pub(super) const TOPIC: Topic = Topic {
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
-    let available = meminfo.and_then(|m| m.mem_available);
+    let available = available::bytes(snapshot);
     let mapped = meminfo.and_then(|m| Some(m.mapped?.saturating_sub(m.shmem.unwrap_or_default())));
     let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));
     let value = available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share)));

@@ -31,11 +31,23 @@ const TERMS: &[(Term, &str)] = &[
     (Term::PageTables, "/proc/meminfo PageTables"),
     (Term::SecPageTables, "/proc/meminfo SecPageTables"),
     (Term::Percpu, "/proc/meminfo Percpu"),
+    (Term::GpuActive, "/proc/meminfo GPUActive"),
+    (Term::GpuReclaim, "/proc/meminfo GPUReclaim"),
+    (Term::Isolated, "/proc/vmstat nr_isolated_anon + nr_isolated_file"),
 ];
+
+/// In MemTotal, and neither the kernel's own nor a process'.
+const BESIDE: &[(Term, &str)] = &[
+    (Term::Balloon, "/proc/meminfo Balloon, or /proc/vmstat balloon_inflate - balloon_deflate"),
+    (Term::Arc, "/proc/spl/kstat/zfs/arcstats size"),
+];
+
+/// Lines that shrink under pressure.
+const SHRINKS: [Term; 3] = [Term::SlabReclaimable, Term::KernelReclaimable, Term::GpuReclaim];
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ledger = Ledger::of(inputs.snapshot);
-    for (term, source) in TERMS {
+    for (term, source) in BESIDE.iter().chain(TERMS) {
         let line = ledger.as_ref().and_then(|l| l.line(*term)).filter(|line| line.bytes.0 > 0);
         if let Some(line) = line {
             out.put(&line.label, line.bytes.to_string(), *source);
@@ -55,23 +67,26 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     match &ledger {
         None => unseen(inputs, "meminfo"),
-        Some(ledger) => {
-            let bytes = |term: Term| ledger.line(term).map_or(Bytes(0), |l| l.bytes);
-            let shrinks = bytes(Term::SlabReclaimable) + bytes(Term::KernelReclaimable);
-            // The stacks are a line of their own only where they are not inside vmalloc.
-            let own_line = ledger.lines.iter().any(|l| l.id == Term::KernelStacks);
-            let stacks = if own_line { bytes(Term::KernelStacks) } else { Bytes(0) };
-            let fixed = bytes(Term::SlabUnreclaimable)
-                + bytes(Term::Vmalloc)
-                + bytes(Term::PageTables)
-                + bytes(Term::SecPageTables)
-                + bytes(Term::Percpu)
-                + stacks;
-            let total = shrinks + fixed;
-            let share = total.share_of(ledger.total).map(percent).unwrap_or_default();
-            format!(
-                "The kernel uses {total} ({share} of RAM) for itself. {shrinks} shrinks when memory is short; {fixed} goes with its owners."
-            )
-        }
+        Some(ledger) => of_kernel(ledger),
     }
+}
+
+/// The same numbers as the picture of `show`: what is not the kernel's own is said beside it.
+fn of_kernel(ledger: &Ledger) -> String {
+    let sum = |terms: &mut dyn Iterator<Item = Term>| terms.map(|term| ledger.bytes(term)).sum::<Bytes>();
+    let total = sum(&mut TERMS.iter().map(|(term, _)| *term)) + ledger.leftover.or_zero();
+    let shrinks = sum(&mut SHRINKS.into_iter());
+    let share = |bytes: Bytes| bytes.share_of(ledger.total).map(percent).unwrap_or_default();
+    let mut out = format!(
+        "The kernel uses {total} ({} of RAM) for itself. {shrinks} shrinks when memory is short; {} is freed by its owners only.",
+        share(total),
+        total.saturating_sub(shrinks)
+    );
+    let beside = |term, what: &str| {
+        let bytes = ledger.bytes(term);
+        (bytes.0 > 0).then(|| format!(" {what} {bytes} ({}) beside it.", share(bytes)))
+    };
+    out.extend(beside(Term::Balloon, "The hypervisor's balloon holds"));
+    out.extend(beside(Term::Arc, "The ZFS cache, which shrinks, holds"));
+    out
 }

@@ -32,7 +32,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "of it not used lately (now)", "Inactive(anon)");
     let cache = out.meminfo(inputs, "file pages: all that can be dropped (now)", "Active(file) + Inactive(file)");
     let mapped = out.meminfo(inputs, "mapped by programs: code, files, shared memory (now)", "Mapped");
-    out.meminfo(inputs, "available (now)", "MemAvailable");
+    let left = available::of(inputs.snapshot);
+    out.add("available (now)", left.map(|left| left.bytes), left.map_or("", available::Available::source));
     out.refaults(inputs, "file pages read again");
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
     let source = "Mapped in pages times the measured random read of the disk";
@@ -72,7 +73,7 @@ fn taking_away(
     let freed: Bytes =
         areas.iter().filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total)).sum();
     let back = swapped.saturating_sub(freed);
-    let Some(available) = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available) else {
+    let Some(available) = available::bytes(inputs.snapshot) else {
         return format!(
             "Taking swap away would bring {swapped} back into RAM. After that the kernel could only drop file pages, and then kill."
         );

@@ -58,7 +58,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let cache = cache(group);
     let before =
         window.before.groups.data().and_then(|g| g.list.iter().find(|g| g.path == group.path)).map(self::cache);
-    let available = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available);
+    let available = available::bytes(inputs.snapshot);
     // A quarter: what a group lacks is not known; a step that can be seen to help or not.
     let more = Bytes(limit.0 / 4);
     let spare = available.is_some_and(|available| available.0 / 2 >= more.0);

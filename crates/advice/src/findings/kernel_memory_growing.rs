@@ -42,7 +42,7 @@ impl Growth {
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
-    let available = inputs.snapshot.meminfo.data()?.mem_available?;
+    let available = available::bytes(inputs.snapshot)?;
     let growth = [slab(&window), leftover(&window)].into_iter().flatten().max_by_key(Growth::by)?;
     let per_second = growth.by().as_f64() / window.span.as_secs_f64();
     let least = if window.span >= LONG_LOOK { LEAST } else { LEAST_SHORT };

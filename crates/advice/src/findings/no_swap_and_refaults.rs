@@ -73,7 +73,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 }
 
 fn of_the_group(inputs: &Inputs<'_>) -> String {
-    let free = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available);
+    let free = available::bytes(inputs.snapshot);
     let free = free.map(|free| format!(" ({free} are available)")).unwrap_or_default();
     format!("the machine itself is not short of memory{free}: raise the limit of that group first, or give it swap")
 }

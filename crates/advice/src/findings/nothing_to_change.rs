@@ -37,7 +37,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let gaps =
         if missing == 0 { "memory was not read".to_owned() } else { format!("{missing} sections were not seen") };
     let group = group::of(inputs.snapshot);
-    let title = match (&short, inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total))) {
+    let title = match (&short, available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total())) {
         _ if unseen => format!("Could not judge: {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: {count} rules looked, none fired"),
         (None, Some((_, total))) if group.is_some() => {

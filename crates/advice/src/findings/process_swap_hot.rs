@@ -82,7 +82,7 @@ fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
 }
 
 fn effect(waiting: Option<f64>, inputs: &Inputs<'_>) -> String {
-    let available = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available);
+    let available = available::bytes(inputs.snapshot);
     let room = available.map(|available| format!("{available} is available")).unwrap_or_default();
     let time = match waiting {
         Some(share) => format!("about {} of the time is waiting for swap", percent(share.min(1.0))),

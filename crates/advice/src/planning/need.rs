@@ -23,16 +23,14 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Reason> {
         let why = format!("tasks waited for memory {waited:.1} % of the last five minutes");
         return Some(reason(why, "/proc/pressure/memory avg300"));
     }
-    let meminfo = snapshot.meminfo.data()?;
-    let (total, available) = (meminfo.mem_total?, meminfo.mem_available?);
+    let (total, available) = (snapshot.mem_total()?, available::bytes(snapshot)?);
     (available.share_of(total)? < LEAST_AVAILABLE)
         .then(|| reason(format!("only {available} of {total} is available"), "/proc/meminfo MemAvailable"))
 }
 
 /// Why it is not.
 pub(crate) fn none(inputs: &Inputs<'_>) -> Reason {
-    let meminfo = inputs.snapshot.meminfo.data();
-    let seen = meminfo.and_then(|meminfo| Some((meminfo.mem_available?, meminfo.mem_total?)));
+    let seen = available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total());
     let text = match seen {
         Some((available, total)) => format!("memory is not short: {available} of {total} is available"),
         None => "that memory is short was not seen".to_owned(),

@@ -29,6 +29,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         container: container(reader),
         hypervisor: hypervisor(reader),
         free_page_reporting: free_page_reporting(reader),
+        balloon_deflates_on_oom: balloon_has(reader, DEFLATES_ON_OOM),
     }
 }
 
@@ -52,19 +53,23 @@ fn hypervisor(reader: &Reader<'_>) -> Option<String> {
     flagged.then(|| name.unwrap_or_else(|| "unknown".to_owned()))
 }
 
-/// Device type of a memory balloon, and the place of its feature "free page reporting" (virtio 1.2, 5.5.3).
+/// Device type of a memory balloon, and the places of its features "deflate on OOM" and "free page reporting" (virtio 1.2, 5.5.3).
 const BALLOON: &str = "0x0005";
+const DEFLATES_ON_OOM: usize = 2;
 const REPORTING: usize = 5;
+
+/// Whether a virtio balloon and its driver agreed on a feature; `None` without one.
+fn balloon_has(reader: &Reader<'_>, feature: usize) -> Option<bool> {
+    let bus = "/sys/bus/virtio/devices";
+    let names = reader.names(bus);
+    let file = |name: &String, file: &str| reader.word(&format!("{bus}/{name}/{file}"));
+    let device = names.iter().find(|name| file(name, "device").as_deref() == Some(BALLOON))?;
+    Some(file(device, "features")?.as_bytes().get(feature) == Some(&b'1'))
+}
 
 /// Blocks of `page_reporting_order` pages, which is 2 MiB unless someone set it.
 fn free_page_reporting(reader: &Reader<'_>) -> Option<Bytes> {
-    let bus = "/sys/bus/virtio/devices";
-    let reports = |name: &String| {
-        let file = |file: &str| reader.word(&format!("{bus}/{name}/{file}"));
-        file("device").as_deref() == Some(BALLOON)
-            && file("features").is_some_and(|bits| bits.as_bytes().get(REPORTING) == Some(&b'1'))
-    };
-    reader.names(bus).iter().find(|name| reports(name))?;
+    balloon_has(reader, REPORTING).filter(|reports| *reports)?;
     let order = reader.word("/sys/module/page_reporting/parameters/page_reporting_order")?.parse::<u32>().ok()?;
     Some(Bytes(page_size().checked_shl(order).filter(|_| order < 20)?))
 }
@@ -97,6 +102,10 @@ mod tests {
         write("sys/bus/virtio/devices/virtio1/device", "0x0005\n");
         write("sys/bus/virtio/devices/virtio1/features", "0110000100\n");
         assert_eq!(seen(), None, "a balloon that does not report");
+        let deflates = || balloon_has(&Reader::new(&Root::new(dir.path())), DEFLATES_ON_OOM);
+        assert_eq!(deflates(), Some(true));
+        write("sys/bus/virtio/devices/virtio1/features", "0100010100\n");
+        assert_eq!(deflates(), Some(false));
         write("sys/bus/virtio/devices/virtio1/features", "0110010100\n");
         assert_eq!(seen(), Some(Bytes(512 * u64::try_from(rustix::param::page_size()).unwrap())));
         write("sys/module/page_reporting/parameters/page_reporting_order", "-1\n");

@@ -1,12 +1,21 @@
 //! The ledger in a handful of pieces, for a screen that is read at a glance.
 //!
-//! Sums of the lines, each line in one piece, and the leftover with the kernel's own.
+//! Sums of the lines, each line in one piece, and the leftover with the kernel's own. What of the kernel's memory is large is a piece of its own: slab
+//! that is in use, graphics memory, and the leftover, from [`SPLIT`] of RAM on. The pieces are shares of MemTotal, or of their sum where counters overlap and
+//! that is more: together they are never above 1.
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
 use super::{Freeable, Ledger, Term};
 use crate::prelude::*;
-use PieceKind::{Cache, Compressed, Dirty, Free, HugePages, Kernel, Locked, Processes, Shared};
+use PieceKind::{
+    Arc, Balloon, Cache, Compressed, Dirty, Free, Graphics, HugePages, Kernel, Locked, Processes, Shared, Slab,
+    Uncounted,
+};
+
+/// From this share of RAM on a part of the kernel's memory is a piece by itself. On machines without a leak slab, graphics and leftover are a few
+/// hundredths: there one row of the kernel is enough.
+pub const SPLIT: f64 = 0.05;
 
 /// Which piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,10 +31,20 @@ pub enum PieceKind {
     HugePages,
     /// What zram and zswap hold.
     Compressed,
-    /// The kernel's own, the leftover with it.
+    /// Taken by the hypervisor and still in MemTotal.
+    Balloon,
+    /// Graphics memory, where it is much.
+    Graphics,
+    /// Kernel objects in use, where they are much.
+    Slab,
+    /// In no counter, where it is much: pages of drivers above all.
+    Uncounted,
+    /// The kernel's own, and of those above what is not much.
     Kernel,
     /// Page cache that must be written first.
     Dirty,
+    /// The cache of ZFS.
+    Arc,
     /// Page cache.
     Cache,
     /// Unused.
@@ -39,14 +58,17 @@ pub struct Piece {
     pub kind: PieceKind,
     /// How much. Gauge.
     pub bytes: Bytes,
-    /// Of MemTotal, 0 to 1.
+    /// Of MemTotal, 0 to 1; of the sum of all where that is more.
     pub share: f64,
     /// What it takes to free it.
     pub freeable: Freeable,
 }
 
 /// All pieces, in the order they are shown in.
-const ORDER: [PieceKind; 9] = [Processes, Shared, Locked, HugePages, Compressed, Kernel, Dirty, Cache, Free];
+const ORDER: [PieceKind; 14] = [
+    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Slab, Uncounted, Kernel, Dirty, Arc, Cache,
+    Free,
+];
 
 impl PieceKind {
     /// The piece a line belongs to.
@@ -61,6 +83,10 @@ impl PieceKind {
             Term::Unevictable => Locked,
             Term::CompressedPool | Term::ZswapPool => Compressed,
             Term::Hugetlb => HugePages,
+            Term::Balloon => Balloon,
+            Term::GpuActive | Term::GpuReclaim => Graphics,
+            Term::SlabUnreclaimable => Slab,
+            Term::Arc => Arc,
             _ => Kernel,
         }
     }
@@ -70,16 +96,28 @@ impl Ledger {
     /// The pieces that hold anything; they add up to MemTotal, but for a leftover below zero.
     #[must_use]
     pub fn pieces(&self) -> Vec<Piece> {
+        let own = |kind| self.lines.iter().filter(move |line| PieceKind::of(line.id) == kind);
+        let sum = |kind| match kind {
+            Uncounted => self.leftover.or_zero(),
+            _ => own(kind).map(|line| line.bytes).sum(),
+        };
+        let is_large = |kind: &PieceKind| sum(*kind).share_of(self.total).is_some_and(|share| share >= SPLIT);
+        let with_kernel = [Graphics, Slab, Uncounted].into_iter().filter(|kind| !is_large(kind));
+        let small: Bytes = with_kernel.clone().map(sum).sum();
+        let bytes = |kind| match kind {
+            Kernel => sum(kind) + small,
+            _ if with_kernel.clone().any(|other| other == kind) => Bytes::ZERO,
+            _ => sum(kind),
+        };
+        let whole = self.total.max(ORDER.into_iter().map(bytes).sum());
         let piece = |kind| {
-            let lines = || self.lines.iter().filter(|line| PieceKind::of(line.id) == kind);
-            let rest = if kind == Kernel { self.leftover.or_zero() } else { Bytes::ZERO };
-            let bytes = lines().map(|line| line.bytes).sum::<Bytes>() + rest;
-            let largest = lines().max_by_key(|line| line.bytes);
+            let bytes = bytes(kind);
+            let largest = own(kind).max_by_key(|line| line.bytes);
             let freeable = match kind {
                 Kernel => Freeable::Partly,
                 _ => largest.map_or(Freeable::No, |line| line.freeable),
             };
-            Piece { kind, bytes, share: bytes.share_of(self.total).unwrap_or(0.0), freeable }
+            Piece { kind, bytes, share: bytes.share_of(whole).unwrap_or(0.0), freeable }
         };
         ORDER.into_iter().map(piece).filter(|piece| piece.bytes.0 > 0).collect()
     }

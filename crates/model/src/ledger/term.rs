@@ -50,6 +50,10 @@ pub enum Term {
     GpuActive,
     /// Graphics memory its driver can give back.
     GpuReclaim,
+    /// The cache of ZFS.
+    Arc,
+    /// Pages that the hypervisor has taken and that MemTotal still counts.
+    Balloon,
     /// Of free: reserved for contiguous allocations, usable for movable pages.
     CmaFree,
     /// Of free: not yet accepted from the hypervisor.
@@ -76,6 +80,8 @@ pub enum Term {
     HugetlbFree,
     /// Of the huge-page pool: promised to a mapping that has not touched them yet.
     HugetlbPromised,
+    /// Of the ZFS cache: what it gives back under pressure.
+    ArcShrinkable,
 }
 
 impl Term {
@@ -152,7 +158,7 @@ type Row = (Term, &'static str, &'static str, Freeable, &'static str, &'static s
 
 /// Label, owner, whether it can be freed, by what, at what cost.
 #[rustfmt::skip]
-pub const ROWS: [Row; 34] = [
+pub const ROWS: [Row; 37] = [
     (Term::Free, "free", "unused", Now, "any allocation", "nothing"),
     (Term::CpuLists, "free, in per-CPU lists", "unused; not in MemFree", Now, "any allocation", "nothing"),
     (Term::Anon, "process memory", "processes: heaps and stacks; their code is page cache", AtCost, "swapping out", "a write now, swap-ins later"),
@@ -174,6 +180,8 @@ pub const ROWS: [Row; 34] = [
     (Term::ZswapPool, "compressed pool of zswap", "pages swapped out and kept compressed", AtCost, "writeback to the swap area", "a write now, a disk read when touched again"),
     (Term::GpuActive, "graphics memory in use", "graphics drivers and their users", No, "ending the programs that draw", "their owner's end"),
     (Term::GpuReclaim, "graphics memory kept for reuse", "graphics drivers", Partly, "the driver's shrinker", "allocating it again"),
+    (Term::Arc, "ZFS cache (ARC)", "files on ZFS, read or written lately", Partly, "its shrinker, down to c_min", "a read of what is needed again"),
+    (Term::Balloon, "balloon", "the hypervisor, which has taken it", No, "the hypervisor, when it gives it back", "its host's memory"),
     (Term::CmaFree, "reserved for contiguous allocations", "unused; movable pages may use it", Now, "movable allocations", "nothing"),
     (Term::Unaccepted, "not yet accepted from the hypervisor", "unused", Now, "any allocation, after accepting it", "a call to the hypervisor"),
     (Term::SwapCache, "also on swap", "processes; unchanged since it was read back", Now, "dropping the copy in RAM", "a swap-in when touched again"),
@@ -187,4 +195,5 @@ pub const ROWS: [Row; 34] = [
     (Term::ZramShare, "zram", "pages or files stored on zram devices", No, "reading them back, or resetting the device", "more RAM than it frees"),
     (Term::HugetlbFree, "unused huge pages", "no process, yet set aside", Now, "lowering nr_hugepages", "huge pages for those who asked for them"),
     (Term::HugetlbPromised, "promised huge pages", "mappings that have not touched them yet", No, "ending the programs that mapped them", "their owner's end"),
+    (Term::ArcShrinkable, "above what ZFS keeps", "files on ZFS", Now, "its shrinker, slower than page cache", "a read of what is needed again"),
 ];

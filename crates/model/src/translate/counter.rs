@@ -134,7 +134,7 @@ impl<'a> Inputs<'a> {
             Counter::Anon => of_group("anon"),
             Counter::Cache => self.group?.stat.get("cache").copied().map(Bytes),
             Counter::ArcSize => Some(self.arc?.size),
-            Counter::ArcShrinkable => Some(self.arc?.shrinkable()),
+            Counter::ArcShrinkable => Some(self.arc?.above_min()),
             _ => self.meminfo?.get(name),
         };
         Some((name, bytes?.0))

@@ -80,7 +80,7 @@ fn the_spread_names_both_ends_and_what_lies_between() {
 fn the_zfs_cache_is_taken_off_by_those_who_know_it() {
     let mut seen = seen(SAMPLE);
     let kib = Bytes::from_kib;
-    seen.zfs = Seen::of(Some(Arc { size: kib(90), min: kib(30), max: kib(200) }));
+    seen.zfs = Seen::of(Some(Arc { size: kib(90), min: kib(30), max: kib(200), evictable: None }));
     let table = of_system(&seen).unwrap();
     for (id, used_kib) in [("procps-4.0.1", 350), ("btop-1.3", 290), ("netdata", 243), ("htop-3.1", 200)] {
         assert_eq!(used(&table, id), used_kib, "{id}");

@@ -107,8 +107,8 @@ pub const ROWS: &[Row] = &[
         .named(&["outside MemTotal", "page descriptors"])
         .large("there is much RAM: 64 bytes for every page of 4 KiB")
         .scope(FigureScope::Fact),
-    row("pieces", "sums of the lines of the ledger; the leftover is with the kernel", "used")
-        .named(&["P processes", "T tmpfs and shared memory", "L locked", "H huge pages", "Z compressed", "k kernel", "d page cache, to be written", "c page cache", ". free"])
+    row("pieces", "sums of the lines of the ledger; the leftover is with the kernel, or a piece where it is large", "used")
+        .named(&["P processes", "T tmpfs and shared memory", "L locked", "H huge pages", "Z compressed", "k kernel", "B balloon of the hypervisor", "G graphics memory", "S kernel objects in use (slab)", "? in no counter (drivers)", "A ZFS cache (ARC)", "d page cache, to be written", "c page cache", ". free"])
         .large("its owner holds much; --all has it line by line"),
     row("drift", "the later ledger less the earlier one", "used").scope(FigureScope::Change).named(&["drift"]),
     row("drift.span", "boot-time clock of the two snapshots", "used").scope(FigureScope::Fact),
@@ -116,7 +116,8 @@ pub const ROWS: &[Row] = &[
     row("verdict.available", "/proc/meminfo MemAvailable, or what our group's limit leaves if that is less", "available")
         .named(&["available"])
         .large("much is free or clean cache; the part of that cache in use would be missed"),
-    row("verdict.machine_available", "/proc/meminfo MemAvailable", "available"),
+    row("verdict.machine_available", "/proc/meminfo MemAvailable, and what the ZFS cache gives back", "available"),
+    row("verdict.arc", "/proc/spl/kstat/zfs/arcstats size - c_min, as far as it is evictable", "available"),
     row("verdict.cache_in_use", "/proc/meminfo Active(file), at most what is available", "available"),
     row("verdict.deciding", "the number that decides the status", "pressure").scope(FigureScope::Fact),
     row("verdict.total", "/proc/meminfo MemTotal, or the limit of our group", "used").scope(FigureScope::Fact),

@@ -33,7 +33,7 @@ pub struct ShowMemory {
 }
 
 /// What this screen is made of; a snapshot may hold, and lack, much else.
-const SECTIONS: &[&str] = &["meminfo", "zoneinfo", "vmstat", "zram", "pressure_memory", "cgroups"];
+const SECTIONS: &[&str] = &["meminfo", "zoneinfo", "vmstat", "zram", "pressure_memory", "cgroups", "zfs"];
 
 impl ShowMemory {
     /// What it looks at.
@@ -120,8 +120,13 @@ const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
         PieceKind::Locked => ('L', Tint::Locked, "locked"),
         PieceKind::HugePages => ('H', Tint::Locked, "huge pages"),
         PieceKind::Compressed => ('Z', Tint::Compressed, "compressed (zram, zswap)"),
+        PieceKind::Balloon => ('B', Tint::Locked, "balloon of the hypervisor"),
+        PieceKind::Graphics => ('G', Tint::Kernel, "graphics memory"),
+        PieceKind::Slab => ('S', Tint::Kernel, "kernel objects in use (slab)"),
+        PieceKind::Uncounted => ('?', Tint::Kernel, "in no counter (drivers)"),
         PieceKind::Kernel => ('k', Tint::Kernel, "kernel"),
         PieceKind::Dirty => ('d', Tint::Dirty, "page cache, to be written"),
+        PieceKind::Arc => ('A', Tint::Cache, "ZFS cache (ARC)"),
         PieceKind::Cache => ('c', Tint::Cache, "page cache"),
         PieceKind::Free => ('.', Tint::Free, "free"),
     }
@@ -139,8 +144,12 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::HugePages, Freeable::No) => "until their programs end",
         (PieceKind::HugePages, _) => "unused ones by nr_hugepages",
         (PieceKind::Compressed, _) => "freed when read back",
+        (PieceKind::Balloon, _) => "freed by the hypervisor only",
+        (PieceKind::Graphics, _) => "until its programs end",
+        (PieceKind::Slab | PieceKind::Uncounted, _) => "freed by their owners only",
         (PieceKind::Kernel, _) => "freed in part",
         (PieceKind::Dirty, _) => "freed after a write",
+        (PieceKind::Arc, _) => "shrinks, slower than cache",
         (PieceKind::Cache, _) => "freed at once",
         (PieceKind::Free, _) => "",
     }

@@ -90,9 +90,11 @@ fn a4_what_is_available_is_one_number_on_every_screen() {
     for name in ramline_testkit::names("healthy") {
         let seen = tree(&name);
         let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
-        let Some((available, total)) = seen.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) else {
+        let Some((kernel, total)) = seen.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) else {
             continue;
         };
+        let available = ramline_model::available::bytes(&seen).unwrap();
+        assert!(available == kernel || seen.zfs.data().is_some_and(Option::is_some), "MemAvailable, but for ZFS");
         let line = headline(&inputs).unwrap();
         if line.group.is_some() {
             // In a group its limit ends first, and both are named (a test of the advice).
