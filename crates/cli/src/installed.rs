@@ -1,14 +1,13 @@
 //! Which of the tools of `show translate` are installed here: found along PATH, and asked for their version where that is quick.
 //!
 //! What it is not: a run of those tools. Each is only asked for its version, all at once, and one that takes long is not waited for.
-//! Root starts no program that another user could have put there.
+//! No program is started that another user could have put there.
 
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::OnceLock;
 
-use ramline_kernel::place;
 use ramline_model::translate::{Installed, PROGRAMS, Program, version_in};
 
 use crate::prelude::*;
@@ -21,11 +20,7 @@ const LONGEST: u64 = 4096;
 /// What is installed, looked for once.
 pub fn programs() -> &'static [Installed] {
     static FOUND: OnceLock<Vec<Installed>> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let dirs: Vec<PathBuf> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
-        look_in(&dirs)
-    })
+    FOUND.get_or_init(|| look_in(&ramline_kernel::program::on_path("")))
 }
 
 fn look_in(dirs: &[PathBuf]) -> Vec<Installed> {
@@ -50,10 +45,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 fn ask(program: &Program, path: &Path) -> Option<Child> {
-    if process::uid() == 0 {
-        place::refuse_unless_private("ask for its version", path).ok()?;
-    }
-    let mut command = Command::new(path);
+    let mut command = ramline_kernel::program::Program::first(program.name, [path.to_owned()]).ok()?.command();
     command.arg(program.asked?).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().ok()
 }

@@ -25,6 +25,7 @@ pub mod place;
 pub mod power;
 mod prelude;
 pub mod process;
+pub mod program;
 pub mod quota;
 pub mod residency;
 pub mod root;

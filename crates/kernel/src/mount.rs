@@ -11,15 +11,14 @@
 //! ```
 
 use std::ffi::CString;
-use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
-use std::process::Stdio;
 
 use ramline_snapshot::mounts::{self, Mount};
 use rustix::mount::{FsOpenFlags, MountFlags, UnmountFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
 use crate::fs;
 use crate::prelude::*;
+use crate::program::Program;
 use crate::sys::retry_busy;
 
 /// Everything mounted in our namespace, in the order of mounting.
@@ -121,10 +120,7 @@ impl Journalled {
     /// Whether the program that makes one is installed.
     #[must_use]
     pub fn has_program(self) -> bool {
-        let quiet = Stdio::null;
-        let runs =
-            |program| Command::new(program).arg("-V").stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok();
-        places(self.program().0).into_iter().any(runs)
+        Program::find(self.program().0).is_ok()
     }
 }
 
@@ -160,10 +156,6 @@ fn refuse_foreign(tried: &str, file: &File, target: &Path) -> Result<()> {
     Ok(())
 }
 
-fn places(program: &str) -> [String; 3] {
-    [program.to_owned(), format!("/sbin/{program}"), format!("/usr/sbin/{program}")]
-}
-
 fn run_mkfs(
     tried: &str,
     file: &File,
@@ -173,16 +165,12 @@ fn run_mkfs(
 ) -> Result<()> {
     refuse_foreign(tried, file, target)?;
     // It asks nothing when forced, so its standard input can carry the file.
-    let run = |name| {
-        let input = file.try_clone()?;
-        Command::new(name).args(options).arg("/proc/self/fd/0").stdin(input).output()
-    };
-    let is_there = |run: &std::io::Result<_>| run.as_ref().err().map(std::io::Error::kind) != Some(ErrorKind::NotFound);
-    let Some(output) = places(program).into_iter().map(run).find(is_there) else {
-        return Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
-            .hint(format!("apt install {package}")));
-    };
-    let output = output.tried(tried, target)?;
+    let found = Program::find(program).map_err(|error| {
+        let absent = KernelError::unsupported(tried, target, format!("the program {program} is not installed"));
+        if error.is_absent() { absent.hint(format!("apt install {package}")) } else { error }
+    })?;
+    let input = file.try_clone().tried(tried, target)?;
+    let output = found.command().args(options).arg("/proc/self/fd/0").stdin(input).output().tried(tried, target)?;
     if output.status.success() {
         return Ok(());
     }

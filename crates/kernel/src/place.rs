@@ -85,7 +85,7 @@ pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
         let meta = std::fs::symlink_metadata(part).tried("look at", dir)?;
         if let Some(why) = not_private(meta.uid(), meta.mode()) {
             return Err(KernelError::refused(operation, dir, format!("{} {why}", part.display()), "")
-                .hint(format!("namei -l {}", full.display())));
+                .hint(format!("namei -l {}", ramline_units::quoted_path(&full))));
         }
     }
     Ok(())
@@ -145,7 +145,7 @@ impl Place {
         let numbers = format!("{} is {}", self.dir.display(), self.fs_type);
         let rule = "scratch files need a file system on a disk of this machine";
         Err(KernelError::refused(operation, &self.dir, rule, numbers)
-            .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
+            .hint(format!("findmnt -T {}; name a place on a disk", ramline_units::quoted_path(&self.dir))))
     }
 }
 

@@ -47,7 +47,7 @@ pub fn call(program: &str, words: &[&str]) -> Result<()> {
     if ok {
         return Ok(());
     }
-    let words = words.join(" ");
+    let words = ramline_units::command_line(words);
     let cause = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason").trim().to_owned();
     Err(KernelError::refused("run", format!("{program} {words}"), "it must succeed", cause)
         .hint(format!("{program} {words}")))
@@ -55,7 +55,7 @@ pub fn call(program: &str, words: &[&str]) -> Result<()> {
 
 fn run(program: &str, words: &[&str]) -> Result<(bool, String)> {
     let failed = |error| KernelError::io("run", Path::new(program), error);
-    let mut child = Command::new(program)
+    let mut child = crate::program::command(program)?
         .args(words)
         .env("LC_ALL", "C")
         .env("SYSTEMD_PAGER", "")

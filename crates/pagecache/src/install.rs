@@ -4,9 +4,10 @@
 //! not: a way round systemd; where it does not run nothing is installed, unless a directory is named (for an image of a machine).
 
 use std::os::unix::fs::DirBuilderExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use ramline_act::{ActError, Run};
+use ramline_kernel::program;
 
 use crate::prelude::*;
 use crate::save::Restoring;
@@ -131,9 +132,9 @@ pub fn refuse_without_systemd(tried: &str) -> Result<(), KernelError> {
 }
 
 fn systemctl(words: &[&str]) -> Result<(), KernelError> {
-    let object = format!("systemctl {}", words.join(" "));
+    let object = format!("systemctl {}", ramline_units::command_line(words));
     let failed = |error| KernelError::io("run", &object, error);
-    let done = Command::new("systemctl").args(words).stdin(Stdio::null()).output().map_err(failed)?;
+    let done = program::command("systemctl")?.args(words).stdin(Stdio::null()).output().map_err(failed)?;
     if done.status.success() {
         return Ok(());
     }

@@ -199,5 +199,5 @@ fn refuse_foreign(context: Context<'_>, file: &Path, header: &Header, other: boo
     };
     let numbers = format!("it was saved on {there}, this is {here}");
     Err(KernelError::refused("restore the hot set", file, "it is of another machine", numbers)
-        .hint(format!("ramline cache restore --other-machine {}", file.display())))
+        .hint(format!("ramline cache restore --other-machine {}", ramline_units::quoted_path(file))))
 }

@@ -10,12 +10,13 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 
 use ramline_act::{ActError, Run, RunLock};
 use ramline_kernel::cgroup::{Group, Hierarchy, Version};
 use ramline_kernel::memory_room;
 use ramline_kernel::process::Usage;
+use ramline_kernel::program::{self, Program};
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::Limit;
 use rustix::process::{Pid, Signal, kill_process};
@@ -203,7 +204,7 @@ fn in_scope(root: &Root, argv: &[OsString], options: RunOptions, no_group: &Kern
         None => allowance.max(Bytes(memory_room(root)?.0 / 4)),
     };
     signals::install();
-    let mut command = Command::new("systemd-run");
+    let mut command = program::command("systemd-run")?;
     command.args(["--user", "--scope", "--quiet", "--collect", "-p"]).arg(format!("MemoryMax={}", limit.0)).arg("--");
     command.args(argv);
     let begin = Instant::now();
@@ -221,6 +222,5 @@ fn unavailable(root: &Root) -> Option<&'static str> {
     if !bus.is_some_and(|bus| bus.exists()) {
         return Some("no systemd of this user is running");
     }
-    let there = Command::new("systemd-run").arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).status();
-    (!there.is_ok_and(|status| status.success())).then_some("systemd-run is not installed")
+    Program::find("systemd-run").is_err_and(|error| error.is_absent()).then_some("systemd-run is not installed")
 }

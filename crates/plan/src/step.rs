@@ -1,6 +1,6 @@
 //! One change of the machine, with the state before and after it.
 
-use ramline_units::{Bytes, JsonSchema};
+use ramline_units::{Bytes, JsonSchema, quoted};
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a unit of systemd.
@@ -283,15 +283,6 @@ impl Step {
 
 fn priority_words(priority: Option<i32>) -> String {
     priority.map_or(String::new(), |priority| format!(" at priority {priority}"))
-}
-
-/// As one word of a shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

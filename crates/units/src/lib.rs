@@ -19,6 +19,7 @@ mod nanos;
 mod order;
 mod quantity;
 mod saturating;
+mod shell;
 mod signed;
 
 pub use bytes::Bytes;
@@ -28,6 +29,7 @@ pub use nanos::Nanos;
 pub use order::{sort_by, sort_by_key};
 pub use quantity::{Limit, PageSize, Pages, Ratio};
 pub use saturating::{checked_sum, saturating_sum};
+pub use shell::{command_line, quoted, quoted_path};
 pub use signed::SignedBytes;
 
 #[cfg(not(feature = "schema"))]

@@ -177,6 +177,32 @@ fn what_is_printed_passes_the_printer_that_escapes() {
 }
 
 #[test]
+fn programs_of_the_system_are_started_by_the_one_function_that_looks_at_their_owners() {
+    let may = [
+        "kernel/src/program.rs",
+        // This program itself.
+        "kernel/src/process.rs",
+        "sandbox/src/child/entry.rs",
+        // What the user has named.
+        "sandbox/src/child/command.rs",
+        "cli/src/commands/cache/trace.rs",
+        "pagecache/src/run.rs",
+        // A command of the command line.
+        "cli/src/commands/lab/run.rs",
+    ];
+    let found = elsewhere(&["Command::new("], &may);
+    assert!(found.is_empty(), "start through ramline_kernel::program:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_command_that_is_proposed_is_quoted_for_the_shell() {
+    let mut found = elsewhere(&["hint(format!", "hint(&format!", "hint = format!"], &["act/"]);
+    found.retain(|line| line.contains(".display()") || line.contains(".join("));
+    found.extend(elsewhere(&["command\").join("], &[]));
+    assert!(found.is_empty(), "use ramline_units::{{quoted_path, command_line}}:\n{}", found.join("\n"));
+}
+
+#[test]
 fn threads_are_watched_for_panics() {
     let may = ["kernel/src/worker.rs", "kernel/src/signals.rs"];
     let found = elsewhere(&["thread::spawn(", "thread::Builder"], &may);

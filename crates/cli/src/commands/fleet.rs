@@ -3,17 +3,18 @@
 //! What it is not: part of this binary. Asking Parquet files takes an engine that is larger than all of ramline.
 
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use ramline_evidence::FleetReport;
 use ramline_kernel::output::Output;
+use ramline_kernel::program::{Program, on_path};
 
 use crate::prelude::*;
 
 /// Its name.
 const PROGRAM: &str = "ramline-fleet";
-/// Where `make fleet` puts it, below the folder of the build.
-const BUILT: &str = "fleet/bin/ramline-fleet";
+/// Where `make fleet` puts it, below the folder of the build, and what that is called.
+const BUILT: (&str, &str) = ("target", "fleet/bin/ramline-fleet");
 
 /// Many hosts: would /tmp fit into their memory, and how sure is that? (installed by make fleet)
 #[derive(Debug, Args)]
@@ -99,7 +100,7 @@ impl Words {
     /// Becomes that program.
     fn run(&self, verb: &str) -> Result<u8> {
         let program = found()?;
-        Err(cannot_run(&program, &Command::new(&program).arg(verb).args(&self.words).exec()).into())
+        Err(cannot_run(&program, &program.command().arg(verb).args(&self.words).exec()).into())
     }
 }
 
@@ -109,7 +110,7 @@ impl Report {
         let html = html.map(|path| place::open(path, place::HTML, "ramline fleet report STORE --html fleet.html"));
         let html = html.transpose()?;
         let program = found()?;
-        let mut command = Command::new(&program);
+        let mut command = program.command();
         // What it says of progress and of lines it refuses stands on our standard error.
         command.arg("report").arg(&self.store).stdin(Stdio::null()).stderr(Stdio::inherit());
         self.layout.iter().for_each(|layout| _ = command.args(["--layout", layout]));
@@ -121,7 +122,7 @@ impl Report {
         }
         let report: FleetReport = ramline_units::json::parse_bytes(&done.stdout).map_err(|error| {
             let text =
-                format!("{} answers what this ramline cannot read: {error}\n  try: make fleet", program.display());
+                format!("{} answers what this ramline cannot read: {error}\n  try: make fleet", program.path.display());
             Failure::new(exit::FAILED, text)
         })?;
         if !html.as_ref().is_some_and(Output::is_stdout) {
@@ -134,18 +135,22 @@ impl Report {
     }
 }
 
-fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(exit::FAILED, format!("cannot run {}: {error}\n  try: make fleet", program.display()))
+fn cannot_run(program: &Program, error: &std::io::Error) -> Failure {
+    Failure::new(exit::FAILED, format!("cannot run {}: {error}\n  try: make fleet", program.path.display()))
 }
 
-/// On the path, or beside the build that this program is from.
-fn found() -> Result<PathBuf> {
-    let on_path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&on_path).map(|folder| folder.join(PROGRAM)).collect::<Vec<_>>();
+/// On the path, or below the folder of the build that this program is from; one that another user could have put there is not run.
+fn found() -> Result<Program> {
     let exe = process::own_exe().unwrap_or_default();
-    let beside = exe.ancestors().skip(1).map(|folder| folder.join(BUILT));
-    on_path.into_iter().chain(beside).find(|path| path.is_file()).ok_or_else(|| {
-        let hint = "make fleet, in a checkout; or: python3 -m pip install ./fleet";
-        Failure::new(exit::FAILED, format!("{PROGRAM} is not installed\n  try: {hint}")).into()
-    })
+    let (folder, built) = BUILT;
+    let builds = exe.ancestors().skip(1).filter(|above| above.file_name().is_some_and(|name| name == folder));
+    Program::first(PROGRAM, on_path(PROGRAM).into_iter().chain(builds.map(|above| above.join(built)))).map_err(
+        |error| {
+            if !error.is_absent() {
+                return error.into();
+            }
+            let hint = "make fleet, in a checkout; or: python3 -m pip install ./fleet";
+            Failure::new(exit::FAILED, format!("{PROGRAM} is not installed\n  try: {hint}")).into()
+        },
+    )
 }

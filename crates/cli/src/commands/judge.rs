@@ -84,7 +84,7 @@ impl Ahead {
             return Ok(());
         }
         let reasons = self.global.iter().map(|what| format!("not agreed to: {what}")).collect();
-        let command = self.params.list("command").join(" ");
+        let command = ramline_units::command_line(self.params.list("command"));
         Err(LabError::refused(reasons, format!("ramline {caller} -- {command}")).into())
     }
 

@@ -71,7 +71,7 @@ fn given<'a>(mount: &'a Path, own: &'a Path, says: fn(&str) -> bool) -> Result<&
 
 /// Asks the user's systemd whether it has given a unit away.
 fn says_systemd(unit: &str) -> bool {
-    let mut command = Command::new("systemctl");
+    let Ok(mut command) = crate::program::command("systemctl") else { return false };
     command.args(["--user", "show", "--property=Delegate", "--value", "--", unit]).stdin(Stdio::null());
     command.output().is_ok_and(|said| said.stdout.trim_ascii() == b"yes")
 }

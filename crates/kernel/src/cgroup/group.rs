@@ -29,10 +29,10 @@ impl Group {
         if let Some(knob) = hierarchy.memory_to_enable()? {
             let feature = format!("{} does not give the memory controller to its children", parent.display());
             return Err(KernelError::unsupported("make the cgroup", &dir, feature)
-                .hint(format!("echo +memory | sudo tee {}", knob.display())));
+                .hint(format!("echo +memory | sudo tee {}", ramline_units::quoted_path(&knob))));
         }
         let made = Group::make(hierarchy.version(), dir);
-        made.map_err(|error| error.or_hint(&format!("ls -ld {}", parent.display())))
+        made.map_err(|error| error.or_hint(&format!("ls -ld {}", ramline_units::quoted_path(&parent))))
     }
 
     /// Makes the group `name` below one of ours, which must hold no process of its own (version 2 allows none beside children).

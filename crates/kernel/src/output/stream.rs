@@ -98,7 +98,7 @@ fn with_a_reader(name: &Path, how: OFlags, path: &Path) -> Result<rustix::io::Re
             Err(Errno::NXIO) => {
                 let numbers = format!("waited {} s", READER.as_secs());
                 return Err(KernelError::refused("write", path, "it is a pipe from which nothing reads", numbers)
-                    .hint(format!("cat {} & repeat the command", path.display())));
+                    .hint(format!("cat {} & repeat the command", ramline_units::quoted_path(path))));
             }
             other => return Ok(other),
         }

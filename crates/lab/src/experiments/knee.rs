@@ -81,7 +81,10 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         let text = params.text(name).unwrap_or_default();
         knee::share(text).ok_or_else(|| {
             let message = format!("--{name} '{}' is not a share such as 10%", text.escape_debug());
-            LabError::usage(message, format!("ramline lab run {NAME} --{name} 10% -- {}", argv.join(" ")))
+            LabError::usage(
+                message,
+                format!("ramline lab run {NAME} --{name} 10% -- {}", ramline_units::command_line(&argv)),
+            )
         })
     };
     let (within, resolution) = (share("within")?, share("resolution")?);
@@ -91,7 +94,10 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         let message =
             format!("--patience must be a number above {least} and at most 100: the time to wait, in unlimited times");
         let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * least).ceil().max(3.0));
-        let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", argv.join(" "));
+        let hint = format!(
+            "ramline lab run {NAME} --within {within} --patience {enough} -- {}",
+            ramline_units::command_line(&argv)
+        );
         return Err(LabError::usage(message, hint));
     }
     let command = format!("ramline lab run {NAME}");

@@ -10,6 +10,7 @@ use crate::limited::plan::unknown_algorithm;
 use crate::limited::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
+use ramline_units::command_line;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "swap-command";
@@ -130,7 +131,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let limit = asked.map_or_else(|| "two thirds of what it uses without a limit".to_owned(), |size| size.to_string());
     let sentences = vec![
         counted(arms.len(), "settings", runs),
-        format!("the command runs as user {}, once more without a limit: {}", process::uid(), argv.join(" ")),
+        format!("the command runs as user {}, once more without a limit: {}", process::uid(), command_line(&argv)),
         format!("in a memory cgroup limited to {limit}; the pool of a setting with zram is part of it"),
     ];
     let size = "twice as large as what the command uses";
@@ -165,7 +166,7 @@ impl Series for SwapCommand {
             let (limit, used) = (self.limit, self.used);
             let text = format!("the command used {used} without a limit: within {limit} it has no reason to swap");
             let less = Bytes(used.0 / SHARE.1 * SHARE.0);
-            let hint = format!("ramline lab run {NAME} --memory {} -- {}", arm::kib(less), self.argv.join(" "));
+            let hint = format!("ramline lab run {NAME} --memory {} -- {}", arm::kib(less), command_line(&self.argv));
             return Err(LabError::refused(vec![text], hint));
         }
         if let Some(place) = &self.place {

@@ -24,9 +24,8 @@ pub fn old(file: &Path) -> Result<Option<Header>, KernelError> {
         Ok(reading) => Ok(Some(reading.header)),
         Err(error) if error.is_absent() => Ok(None),
         Err(error) if hotset::is_damaged(&error) => Ok(None),
-        Err(error) => {
-            Err(KernelError::new(tried, file, error.cause).hint(format!("rm {}, if it is not needed", file.display())))
-        }
+        Err(error) => Err(KernelError::new(tried, file, error.cause)
+            .hint(format!("rm {}, if it is not needed", ramline_units::quoted_path(file)))),
     }
 }
 
@@ -45,7 +44,7 @@ pub fn refuse(file: &Path, old: Option<&Header>, new: &Header, unknown: u64) -> 
             ("nothing of what was named is in the page cache, and an empty hot set restores nothing", String::new())
         };
         return Err(KernelError::refused("replace the hot set", file, format!("{rule}; it stays"), numbers)
-            .hint(format!("ramline cache save --force {}", file.display())));
+            .hint(format!("ramline cache save --force {}", ramline_units::quoted_path(file))));
     }
     let Some(old) = old.filter(|old| new.hot < old.hot / FAR_LESS) else { return Ok(()) };
     let why = if Restoring::is_noted(file) {
@@ -58,7 +57,7 @@ pub fn refuse(file: &Path, old: Option<&Header>, new: &Header, unknown: u64) -> 
     let rule = format!("{why}, and far less is in the page cache than this hot set holds");
     let numbers = format!("{} now, {} in it; half of it would do", Bytes(new.hot), Bytes(old.hot));
     Err(KernelError::refused("save the hot set to", file, rule, numbers)
-        .hint(format!("ramline cache save --force {}", file.display())))
+        .hint(format!("ramline cache save --force {}", ramline_units::quoted_path(file))))
 }
 
 /// The note that a restore is at work. Left behind when it is killed.

@@ -113,5 +113,5 @@ fn device_refused(error: KernelError, path: &Path) -> KernelError {
         let rules = "its device rules (DeviceAllow=, --device) do not let it open this one";
         return error.hint(format!("outside this container or service: {rules}"));
     }
-    error.hint(format!("sudo ramline cache stat {}", path.display()))
+    error.hint(format!("sudo ramline cache stat {}", ramline_units::quoted_path(path)))
 }

@@ -185,7 +185,7 @@ impl Ran {
         let said = self.said.as_ref().filter(|said| !said.is_empty());
         let said = said.map(|line| format!(": {}", line.escape_debug())).unwrap_or_default();
         let text = format!("the command fails by itself, before anything is limited or evicted: {why}{said}");
-        Err(LabError::refused(vec![text], argv.join(" ")))
+        Err(LabError::refused(vec![text], ramline_units::command_line(argv)))
     }
 }
 

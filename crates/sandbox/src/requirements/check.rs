@@ -3,6 +3,8 @@
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::{memory_room, memory_total, panic_on_oom, zram};
 
+use ramline_units::command_line;
+
 use super::reason::{Caller, Lack, Reason, is_unprivileged, refused};
 use crate::child::command;
 use crate::prelude::*;
@@ -73,7 +75,7 @@ impl<'a> Check<'a> {
     pub fn program(&mut self, argv: &[String], root_for: Option<&str>) {
         let program = argv.first().map(String::as_str).unwrap_or_default();
         self.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
-        let sudo = format!("sudo {} -- {}", self.caller.command, argv.join(" "));
+        let sudo = format!("sudo {} -- {}", self.caller.command, command_line(argv));
         self.extend(root_for.filter(|_| is_unprivileged()).map(|text| Reason::privilege(text, sudo)));
     }
 

@@ -134,7 +134,7 @@ impl Guest {
         let failed = |error: std::io::Error| LabError::Workload(format!("no socket for the guest: {error}"));
         let (console, far_console) = UnixStream::pair().map_err(failed)?;
         let (port, far_port) = UnixStream::pair().map_err(failed)?;
-        let mut command = Command::new(PROGRAM);
+        let mut command = ramline_kernel::program::command(PROGRAM)?;
         command.args(self.arguments()).stdin(Stdio::from(OwnedFd::from(far_console)));
         command.stdout(Stdio::from(OwnedFd::from(far_port))).stderr(Stdio::piped());
         process::in_own_session(&mut command, self.memory + ADDRESSES);

@@ -102,7 +102,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
             "the command is run {} times more to see what it needs; it runs as user {}: {}",
             if list.is_none() { 2 } else { 1 },
             process::uid(),
-            argv.join(" ")
+            ramline_units::command_line(argv)
         ),
         Subject::File(path) => format!("reading {}", path.display()),
         Subject::Size(size) => format!("reading a scratch file of {size}"),

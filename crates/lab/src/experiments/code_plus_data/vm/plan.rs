@@ -1,9 +1,10 @@
 //! Requirements of a series in virtual machines, looked at before anything is made.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use ramline_gather::quiet;
 use ramline_kernel::mount::Journalled;
+use ramline_kernel::program;
 
 use super::super::settings::{CODE_UNITS, NAME, Settings};
 use super::options::GuestOptions;
@@ -96,9 +97,15 @@ fn lacking(found: &Dependencies, arms: &[Arm], kernel: &Kernel) -> Vec<Reason> {
 }
 
 fn emulator() -> std::result::Result<String, Reason> {
-    let output = Command::new(PROGRAM).arg("--version").stdin(Stdio::null()).output();
+    let mut command = match program::command(PROGRAM) {
+        Err(error) if !error.is_absent() => {
+            return Err(Reason::new(format!("{PROGRAM}: {}", error.cause), error.try_hint.unwrap_or_default()));
+        }
+        found => found,
+    };
+    let output = command.as_mut().ok().and_then(|command| command.arg("--version").stdin(Stdio::null()).output().ok());
     match output {
-        Ok(output) if output.status.success() => {
+        Some(output) if output.status.success() => {
             Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
         }
         _ => Err(Reason::new(format!("the program {PROGRAM} is not installed"), "sudo apt install qemu-system-x86")),
