@@ -29,6 +29,12 @@ pub enum ActError {
     /// Steps that could not be undone; the journal still names them.
     #[error("cannot undo everything:\n{}\n  try: ramline lab clean", lines(errors))]
     Undo { errors: Vec<KernelError> },
+    /// Steps of a standing change that could not be undone: the others are, and these are tried again by the same command.
+    #[error(
+        "change {number} is undone but for this, which the same command tries again:\n{}\n  try: ramline tune undo {number}",
+        lines(errors)
+    )]
+    UndoChange { number: u64, errors: Vec<KernelError> },
 }
 
 fn lines(errors: &[KernelError]) -> String {

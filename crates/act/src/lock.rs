@@ -55,7 +55,12 @@ impl RunLock {
         }
         // Who holds it is a courtesy for the message above; the lock itself is the kernel's.
         let text = serde_json::to_string(&owner).map_err(|error| failed(error.into()))?;
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+        // It is written over the last holder's, and a full disk is no reason to refuse: a way back may be what needs the lock.
+        let written = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
+        match written.and_then(|()| file.set_len(u64::try_from(text.len()).unwrap_or_default())) {
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {}
+            other => other.map_err(failed)?,
+        }
         Ok(RunLock { held: Arc::new(Held { state: state.clone(), owner, _file: file }) })
     }
 

@@ -10,23 +10,25 @@
 //! | as after | passed over; where it was so from the start it is not ours | taken back |
 //! | neither | refused before anything is done | refused, or left alone when asked to |
 
+mod appending;
 mod guard;
 mod perform;
 mod probe;
 mod record;
 mod transaction;
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs::OpenOptions;
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use ramline_kernel::{KernelError, input, process};
 
+use appending::RecordFile;
 pub use guard::Guard;
 pub use probe::{StepState, probe, text};
 pub use record::{ChangePhase, FORMAT, FileImage, Head, HeldStep, Record, StandingChange};
-pub use transaction::{Applied, Request, Transaction, states};
+pub use transaction::{Applied, Request, Transaction, Undone, left, states};
 
 use crate::{Result, StateDir, journal};
 
@@ -104,8 +106,9 @@ impl Standing {
         let path = self.path(head.number);
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
         process::sync_dir(&self.dir)?;
-        let mut file = RecordFile { file, path, crash_after: None };
+        let mut file = RecordFile::new(file, path, head.number, 0);
         file.append(&Record::Planned(head.clone()))?;
+        file.reserve(head.steps.len());
         Ok(file)
     }
 
@@ -115,9 +118,11 @@ impl Standing {
         let failed = |error| KernelError::io("go on with the record", &path, error);
         drop(journal::open(&path)?);
         let file = OpenOptions::new().append(true).custom_flags(input::CAREFUL).open(&path).map_err(failed)?;
-        // A last line that was cut short announced nothing, and the next one must not join it.
-        file.set_len(change.whole_bytes).map_err(failed)?;
-        Ok(RecordFile { file, path, crash_after: None })
+        // A last line that was cut short announced nothing, and the next one must not join it. A whole one is left as it is: the room behind it is kept.
+        if file.metadata().map_err(failed)?.len() != change.whole_bytes {
+            file.set_len(change.whole_bytes).map_err(failed)?;
+        }
+        Ok(RecordFile::new(file, path, change.head.number, change.whole_bytes))
     }
 }
 
@@ -130,32 +135,6 @@ fn read(path: &std::path::Path) -> std::result::Result<Option<StandingChange>, K
         KernelError::malformed(tried, format!("{}:{line}", path.display()), &text)
             .hint(format!("less {}", path.display()))
     })
-}
-
-/// A record that is being written.
-#[derive(Debug)]
-struct RecordFile {
-    file: File,
-    path: PathBuf,
-    /// For tests: this process kills itself when so many more records are written.
-    crash_after: Option<u64>,
-}
-
-impl RecordFile {
-    /// Appends a line and syncs it.
-    fn append(&mut self, record: &Record) -> Result<()> {
-        let failed = |error| KernelError::io("append to the record", &self.path, error);
-        let mut line = serde_json::to_vec(record).map_err(|error| failed(error.into()))?;
-        line.push(b'\n');
-        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)?;
-        if let Some(left) = &mut self.crash_after {
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                process::kill_self();
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod ask;
 mod by_load;
 mod desk;
 mod found;
+mod harsh;
 mod killers;
 mod line;
 mod maintain;
@@ -31,6 +32,7 @@ pub use ask::Ask;
 pub use by_load::{ByLoad, nearly_fastest};
 use desk::Desk;
 pub use named::{NotPlanned, planned_finding};
+pub use own::nearest_setting;
 pub use settled::findings_on;
 pub use to_try::settings_to_try;
 

@@ -107,7 +107,7 @@ fn of_act(error: &ActError) -> u8 {
         ActError::Kernel(error) => of_kernel(error),
         ActError::Busy { .. } | ActError::Changed { .. } => REFUSED,
         ActError::Interrupted { .. } | ActError::RolledBack { .. } => ROLLED_BACK,
-        ActError::Undo { .. } => FAILED,
+        ActError::Undo { .. } | ActError::UndoChange { .. } => FAILED,
     }
 }
 

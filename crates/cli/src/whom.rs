@@ -53,6 +53,19 @@ pub fn asked() -> String {
     })
 }
 
+/// Refuses a command that only root can do, before anything is looked at; the hint is the same command.
+///
+/// # Errors
+/// This user is not root.
+pub fn must_be_root(command: &str, why: &str) -> Result<()> {
+    if process::uid() == 0 {
+        return Ok(());
+    }
+    let words: Vec<String> = std::env::args().skip(1).map(|word| ramline_units::quoted(&word).into_owned()).collect();
+    let text = format!("'{command}' needs root: {why}\n  try: sudo ramline {}", words.join(" "));
+    Err(Failure::new(exit::PRIVILEGE, text).into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -93,6 +93,9 @@ pub struct ChangeReport {
     pub state: ChangeState,
     /// Its steps, in order.
     pub steps: Vec<StepReport>,
+    /// Of a change that was undone: what was left alone, since another program or person had changed it, and is still there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
     /// What was found at each boot since, oldest first.
     #[serde(default)]
     pub boots: Vec<BootFound>,

@@ -9,6 +9,7 @@
 //! | [`pages`] | anonymous pages of processes: where they are, and a few of them themselves |
 //! | [`swapped`] | whose pages lie in swap: slots of the areas by process, and zram's own list of slots |
 //! | [`naming`] | names for what records call by numbers: files, tasks, disks |
+//! | [`vm_settings`] | settings below `/proc/sys/vm` beyond those of a snapshot |
 //! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |
 //!
 //! It makes no system call that changes anything, and no judgement: what was read is judged by `ramline-model`.
@@ -35,5 +36,7 @@ pub mod quiet;
 pub mod requests;
 mod sections;
 pub mod swapped;
+mod vm_settings;
 
 pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking, set_up};
+pub use vm_settings::{vm_setting, vm_settings};

@@ -83,6 +83,14 @@ pub(crate) fn allocated_file(tried: &str, path: &Path, place: &Place, size: Byte
     })
 }
 
+/// Keeps blocks for so many bytes behind `from` in a file, whose length stays: what is appended later needs no room then.
+///
+/// # Errors
+/// The file system has no room, or cannot keep any.
+pub fn reserve_behind(file: &File, from: u64, bytes: u64) -> std::io::Result<()> {
+    Ok(fallocate(file, FallocateFlags::KEEP_SIZE, from, bytes)?)
+}
+
 /// Blocks for the whole file: by fallocate (no bytes are written), else by writing zeros.
 fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
     const CHUNK: u64 = 1 << 20;

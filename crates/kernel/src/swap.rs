@@ -195,7 +195,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         );
         let rule =
             "no control group may have to take back more than its limit allows: the kernel would kill a process in it";
-        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline lab clean"));
+        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline show cgroups"));
     }
     Ok(preflight)
 }

@@ -82,6 +82,9 @@ pub struct PlanLine {
     /// What makes it so, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
+    /// It may leave the machine unable to work, and why: it is applied only with a timer that undoes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harsh: Option<String>,
 }
 
 /// All lines of one or more topics.
@@ -151,6 +154,7 @@ mod tests {
             risk: String::new(),
             set_by: vec![],
             steps,
+            harsh: None,
         }
     }
 

@@ -236,6 +236,34 @@ impl Step {
         }
     }
 
+    /// What its undo does, in one line; `None` where there is nothing to do.
+    #[must_use]
+    pub fn undo_line(&self) -> Option<String> {
+        Some(match self {
+            Step::EditFile { path, before: None, .. } => format!("remove {path}"),
+            Step::EditFile { path, .. } => format!("put back {path}"),
+            Step::MakeDirectory { path } => format!("remove {path}/"),
+            Step::Link { path, before: None, .. } => format!("unlink {path}"),
+            Step::Link { path, before: Some(before), .. } => format!("link {path} -> {before}"),
+            Step::SetKnob { path, before, after } => format!("write {path}: {after} -> {before}"),
+            Step::SetOneOf { path, before, after, other, other_before } => match before.as_str() {
+                "0" => format!("write {other}: 0 -> {other_before} ({path}: {after} -> 0)"),
+                _ => format!("write {path}: {after} -> {before}"),
+            },
+            Step::LoadModule { name } => format!("unload module {name}"),
+            Step::MakeSwapFile { path, size } => format!("remove swap file {path} of {size}"),
+            Step::SwapOn { path, .. } => format!("swapoff {path}"),
+            Step::SwapOff { path, priority } => format!("swapon {path}{}", priority_words(*priority)),
+            Step::SizeZram { device, .. } => format!("reset {device}"),
+            // The header goes with the device, and a device of another program is sized by that program.
+            Step::FormatZram { .. } | Step::ResetZram { .. } => return None,
+            Step::ReloadUnits | Step::ReloadRules => self.line(),
+            Step::Service { unit, verb } => format!("{} {unit}", verb.reversed().word()),
+            Step::DisableUnit { unit, link, .. } => format!("enable {unit} (link {link})"),
+            Step::Mount { at, .. } => format!("unmount {at}"),
+        })
+    }
+
     /// The commands an administrator would type, for reading: nothing runs them.
     #[must_use]
     pub fn shell(&self) -> Vec<String> {
@@ -304,5 +332,41 @@ mod tests {
         assert_eq!(edit(None, Some("a")), "create /etc/x");
         assert_eq!(edit(Some("a"), Some("b")), "replace /etc/x");
         assert_eq!(edit(Some("a"), None), "remove /etc/x");
+    }
+
+    #[test]
+    fn an_undo_is_named_by_what_it_does() {
+        let file = |before: Option<&str>, after: Option<&str>| Step::EditFile {
+            path: "/f".into(),
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        };
+        let knob = |before: &str| Step::SetOneOf {
+            path: "/b".into(),
+            before: before.into(),
+            after: "9".into(),
+            other: "/r".into(),
+            other_before: "20".into(),
+        };
+        let service = |verb| Step::Service { unit: "a.service".into(), verb };
+        let area = || "/dev/zram0".to_owned();
+        for (step, words) in [
+            (file(None, Some("a")), Some("remove /f")),
+            (file(Some("a"), Some("b")), Some("put back /f")),
+            (file(Some("a"), None), Some("put back /f")),
+            (
+                Step::SetKnob { path: "/k".into(), before: "60".into(), after: "120".into() },
+                Some("write /k: 120 -> 60"),
+            ),
+            (knob("0"), Some("write /r: 0 -> 20 (/b: 9 -> 0)")),
+            (knob("4"), Some("write /b: 9 -> 4")),
+            (service(ServiceVerb::Start), Some("stop a.service")),
+            (service(ServiceVerb::Stop), Some("start a.service")),
+            (Step::SwapOn { path: area(), priority: Some(5) }, Some("swapoff /dev/zram0")),
+            (Step::SwapOff { path: area(), priority: Some(5) }, Some("swapon /dev/zram0 at priority 5")),
+            (Step::FormatZram { device: "zram0".into() }, None),
+        ] {
+            assert_eq!(step.undo_line().as_deref(), words, "{step:?}");
+        }
     }
 }

@@ -28,6 +28,12 @@ counters! {
 }
 
 impl VmSettings {
+    /// The value of a setting that this version does not list, where it is one number.
+    #[must_use]
+    pub fn other(&self, key: &str) -> Option<i64> {
+        self.unknown.get(key)?.parse().ok()
+    }
+
     /// Stores one file's text; a text that is no number is kept in `unknown`.
     pub fn put(&mut self, key: &str, text: &str) {
         match text.trim().parse() {

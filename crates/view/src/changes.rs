@@ -10,18 +10,20 @@ impl Screen for ChangeList {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         let standing: Vec<&ChangeReport> = self.changes.iter().filter(|change| change.stands()).collect();
-        let (paint, answer) = answer(&standing);
+        let left: Vec<&ChangeReport> = self.changes.iter().filter(|change| !change.left.is_empty()).collect();
+        let (paint, answer) = answer(&standing, &left);
         sheet.answer(paint, answer);
         for record in &self.unreadable {
             sheet.painted(Paint::Bad, format!("A record cannot be read, so what it stands for is not known: {record}"));
         }
         standing.iter().for_each(|change| one(&mut sheet, change));
+        left.iter().for_each(|change| left_alone(&mut sheet, change));
         sheet
     }
 }
 
 /// The first line: the most urgent first.
-fn answer(standing: &[&ChangeReport]) -> (Paint, String) {
+fn answer(standing: &[&ChangeReport], left: &[&ChangeReport]) -> (Paint, String) {
     let in_state = |state: ChangeState| standing.iter().filter(move |change| change.state == state);
     let half = in_state(ChangeState::HalfApplied).chain(in_state(ChangeState::HalfUndone)).next();
     if let Some(change) = half {
@@ -30,6 +32,9 @@ fn answer(standing: &[&ChangeReport]) -> (Paint, String) {
     }
     let astray = standing.iter().filter(|change| change.is_astray()).count();
     match (standing.len(), astray) {
+        (0, _) if !left.is_empty() => {
+            (Paint::Warn, "No change of ramline is in force, but what an undo left alone still is.".to_owned())
+        }
         (0, _) => (Paint::Good, "No change of ramline is in force.".to_owned()),
         (n, 0) => (Paint::Good, format!("{} of ramline in force, as made.", changes(n))),
         (n, astray) => {
@@ -37,6 +42,13 @@ fn answer(standing: &[&ChangeReport]) -> (Paint, String) {
             (Paint::Warn, format!("{} of ramline; {astray} {verb} no longer as made.", changes(n)))
         }
     }
+}
+
+/// What an undo has left alone: it stays until its owner takes it away.
+fn left_alone(sheet: &mut Sheet, change: &ChangeReport) {
+    sheet.heading(format!("Change {} is undone, but for this, which was changed by another since", change.number));
+    change.left.iter().for_each(|what| sheet.point("  left: ", what));
+    sheet.command(2, &format!("ramline tune diff {}", change.number));
 }
 
 fn changes(n: usize) -> String {
@@ -183,6 +195,18 @@ mod tests {
             "The apply of change 2 was interrupted: finish it or undo it."
         );
         assert_eq!(first(&list(ChangeState::Undone)), "No change of ramline is in force.");
+    }
+
+    #[test]
+    fn what_an_undo_has_left_alone_is_named_by_the_first_line_and_below() {
+        let mut all = list(ChangeState::Undone);
+        all.changes[0].left = vec!["file /etc/sysctl.d/99-zz-ramline.conf: another text".to_owned()];
+        let text = all.text(&Style::default());
+        assert!(
+            text.starts_with("No change of ramline is in force, but what an undo left alone still is.\n"),
+            "{text}"
+        );
+        assert!(text.contains("left: file /etc/sysctl.d/99-zz-ramline.conf: another text"), "{text}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
+mod answers;
 pub mod cache;
 pub mod changes;
 pub mod figure;
@@ -24,6 +25,7 @@ mod tune;
 mod upkeep;
 mod who;
 
+pub use answers::{Tense, answer_of};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
 pub use pages::MeasuredPages;
 pub use predict::Prediction;

@@ -183,6 +183,7 @@ mod tests {
             risk: "more swap-ins".into(),
             set_by: vec!["/etc/sysctl.d/a.conf:1 (10)".into(), "/etc/sysctl.d/b.conf:3 (60)".into()],
             steps,
+            harsh: None,
         }
     }
 

@@ -1,17 +1,22 @@
 //! Taking a step, and taking it back. Each is done by looking first, so that one that a crash has left half-way can be done again.
 
 use std::fs::Permissions;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use ramline_kernel::output::{Format, Output};
 use ramline_kernel::write::{is_knob, write_knob};
-use ramline_kernel::{KernelError, Root, mount, process, service, swap, zram};
+use ramline_kernel::{KernelError, Root, input, mount, process, service, swap, zram};
 use ramline_plan::{ServiceVerb, Step};
 
 use super::probe::number;
 use super::record::FileImage;
+
+/// ENOSPC and EDQUOT: the same number on every architecture but MIPS and SPARC for the second.
+const NO_SPACE: i32 = 28;
+const NO_QUOTA: i32 = 122;
 
 type Done = Result<(), KernelError>;
 
@@ -91,7 +96,7 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
 
 /// Takes a step back.
 pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut Written) -> Done {
-    written.0.push(format!("undo: {}", step.line()));
+    written.0.extend(step.undo_line());
     match step {
         Step::EditFile { path, before, .. } => file(root, path, before.as_deref(), image),
         Step::MakeDirectory { path } => {
@@ -145,7 +150,11 @@ fn file(root: &Root, path: &str, text: Option<&str>, image: Option<FileImage>) -
     let Some(text) = text else { return remove(&path) };
     let mode = image.map_or(0o644, |image| image.mode);
     let hint = format!("ls -ld {}", path.display());
-    Output::open(&path, Format { begins: b"", mode }, &hint)?.write(text.as_bytes())?;
+    let whole = Output::open(&path, Format { begins: b"", mode }, &hint).and_then(|out| out.write(text.as_bytes()));
+    match whole {
+        Err(error) if image.is_some() && has_no_room(&error) => in_place(&path, text).map_err(|_| error)?,
+        other => other.map(|_| ())?,
+    }
     let Some(image) = image else { return Ok(()) };
     let failed = |error| KernelError::io("put back the owner of", &path, error);
     std::os::unix::fs::chown(&path, Some(image.uid), Some(image.gid)).map_err(failed)?;
@@ -153,6 +162,18 @@ fn file(root: &Root, path: &str, text: Option<&str>, image: Option<FileImage>) -
     let modified = UNIX_EPOCH + Duration::from_nanos(u64::try_from(image.mtime_ns).unwrap_or_default());
     let file = std::fs::OpenOptions::new().write(true).open(&path).map_err(failed)?;
     file.set_modified(modified).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+fn has_no_room(error: &KernelError) -> bool {
+    matches!(error.errno(), Some(NO_SPACE | NO_QUOTA))
+}
+
+/// The old text over the new one, for a disk without room for both: the blocks of the file itself are enough where that is not longer than they are.
+fn in_place(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new().write(true).custom_flags(input::CAREFUL).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.set_len(u64::try_from(text.len()).unwrap_or_default())?;
+    file.sync_all()
 }
 
 fn remove(path: &Path) -> Done {

@@ -66,6 +66,9 @@ pub struct Head {
     pub boot: String,
     /// When, in milliseconds since 1970.
     pub time_ms: u64,
+    /// A timer of this boot undoes it unless it is kept, which is none of its steps.
+    #[serde(skip_serializing_if = "is_false")]
+    pub timed: bool,
     /// The steps in order.
     pub steps: Vec<HeldStep>,
 }
@@ -187,6 +190,15 @@ impl StandingChange {
             }
             Record::Ended { time_ms } => (self.phase, self.time_ms) = (ChangePhase::Undone, time_ms),
         }
+    }
+
+    /// It is in force and a timer undoes it unless it is kept; a timer that is no step ends with its boot.
+    #[must_use]
+    pub fn is_pending(&self, boot: &str) -> bool {
+        let timed = self.head.timed && self.head.boot == boot;
+        self.phase == ChangePhase::InForce
+            && !self.confirmed
+            && (timed || self.head.steps.iter().any(|held| held.until_kept))
     }
 
     /// It is there, whole or in part.

@@ -27,6 +27,8 @@ pub struct Request {
     pub steps: Vec<Step>,
     /// What undoes it, in any boot, unless it is kept.
     pub revert: Option<Revert>,
+    /// A timer of this boot alone does.
+    pub timed: bool,
 }
 
 /// A change that is in force now.
@@ -36,6 +38,34 @@ pub struct Applied {
     pub number: u64,
     /// What was written, in order.
     pub written: Vec<String>,
+}
+
+/// A change that was undone.
+#[derive(Debug, Default)]
+pub struct Undone {
+    /// What was done, in order.
+    pub written: Vec<String>,
+    /// What was left alone and is still there, in words: `file /etc/x.conf: another text`.
+    pub left: Vec<String>,
+    /// Why the end of it could not be written down: its record still calls it in force.
+    pub unrecorded: Option<ActError>,
+}
+
+/// What an undo has left alone, and is still in force now or at the next boot: in words.
+#[must_use]
+pub fn left(root: &Root, change: &StandingChange) -> Vec<String> {
+    let held = |step: &usize| change.head.steps.get(*step).filter(|held| held.step.lasts());
+    let steps = change.left_alone.keys().filter_map(held);
+    steps.filter_map(|held| left_now(root, &held.step)).collect()
+}
+
+fn left_now(root: &Root, step: &Step) -> Option<String> {
+    match probe(root, step) {
+        Ok(StepState::Before | StepState::None) => None,
+        Ok(StepState::After | StepState::Half) => Some(format!("{}: as it was made", step.object())),
+        Ok(StepState::Other(now)) => Some(format!("{}: {now}", step.object())),
+        Err(error) => Some(format!("{}: {error}", step.object())),
+    }
 }
 
 /// The state of each step of a change, in order; what cannot be looked at is `Other` with the reason.
@@ -71,7 +101,7 @@ impl<'a> Transaction<'a> {
     /// [`ActError::Changed`] when an object is neither as the plan saw it nor as it is to be: nothing is done then.
     /// [`ActError::RolledBack`] when a step fails; [`ActError::Interrupted`] after a signal, when what was done is undone.
     pub fn apply(&self, request: Request, progress: &mut dyn FnMut(&str)) -> Result<Applied> {
-        let Request { what, why, who, command, version, steps, revert } = request;
+        let Request { what, why, who, command, version, steps, revert, timed } = request;
         let number = self.standing.next()?;
         let steps = Revert::around(revert.as_ref(), number, steps);
         let mut held = Vec::new();
@@ -97,8 +127,8 @@ impl<'a> Transaction<'a> {
             return Err(ActError::Changed { what, objects: changed, hint: "ramline tune plan".to_owned() });
         }
         let boot = process::boot_id(self.root)?;
-        let head =
-            Head { format: FORMAT, number, what, why, who, command, version, boot, time_ms: now_ms(), steps: held };
+        let time_ms = now_ms();
+        let head = Head { format: FORMAT, number, what, why, who, command, version, boot, time_ms, timed, steps: held };
         let mut record = self.standing.begin(&head)?;
         record.crash_after = self.crash_after;
         let mut written = Written::default();
@@ -109,9 +139,13 @@ impl<'a> Transaction<'a> {
                 Ok(Applied { number: head.number, written: written.0 })
             }
             Err(error) => {
-                record.append(&Record::Undoing { time_ms: now_ms(), why: error.to_string() })?;
+                progress("That failed: what was done is taken back.");
+                let undoing = Record::Undoing { time_ms: now_ms(), why: error.to_string() };
+                record.note(&undoing);
                 self.take_back(steps, &[], false, &mut record, &mut written, progress)?;
-                record.append(&Record::Ended { time_ms: now_ms() })?;
+                if let Some(failed) = record.end(&undoing, &Record::Ended { time_ms: now_ms() }) {
+                    progress(&format!("All is as before, which could not be written down: {failed}"));
+                }
                 Err(match error {
                     ActError::Kernel(cause) => ActError::RolledBack { number: head.number, cause },
                     other => other,
@@ -133,7 +167,8 @@ impl<'a> Transaction<'a> {
         Ok(Applied { number: change.head.number, written: written.0 })
     }
 
-    /// Undoes a change, whole or half applied, also one whose undo was interrupted; what was written, in order.
+    /// Undoes a change, whole or half applied, also one whose undo was interrupted. It needs no room on a disk: what cannot be written down is done all the
+    /// same.
     ///
     /// # Errors
     /// [`ActError::Changed`] when somebody else has changed an object since, and `leave_changed` is not asked for: nothing is done then.
@@ -143,7 +178,7 @@ impl<'a> Transaction<'a> {
         why: &str,
         leave_changed: bool,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Vec<String>> {
+    ) -> Result<Undone> {
         if !leave_changed {
             // Those alone are looked at: asking for a unit starts a program, which takes long where a knob of the change does harm.
             let ours = change.head.steps.iter().filter(|held| !held.was_so && held.step.lasts());
@@ -161,13 +196,16 @@ impl<'a> Transaction<'a> {
         }
         let mut record = self.standing.reopen(change)?;
         record.crash_after = self.crash_after;
+        let undoing = Record::Undoing { time_ms: now_ms(), why: why.to_owned() };
         if change.phase != ChangePhase::Undoing {
-            record.append(&Record::Undoing { time_ms: now_ms(), why: why.to_owned() })?;
+            record.note(&undoing);
         }
         let mut written = Written::default();
-        self.take_back(&change.head.steps, &change.undone, false, &mut record, &mut written, progress)?;
-        record.append(&Record::Ended { time_ms: now_ms() })?;
-        Ok(written.0)
+        let alone = self.take_back(&change.head.steps, &change.undone, false, &mut record, &mut written, progress)?;
+        let unrecorded = record.end(&undoing, &Record::Ended { time_ms: now_ms() });
+        let steps = alone.iter().filter_map(|step| change.head.steps.get(*step)).filter(|held| held.step.lasts());
+        let left = steps.filter_map(|held| left_now(self.root, &held.step)).collect();
+        Ok(Undone { written: written.0, left, unrecorded })
     }
 
     /// Notes that a change is wanted, so that its timer leaves it in force, and takes the timer away.
@@ -179,7 +217,7 @@ impl<'a> Transaction<'a> {
         record.crash_after = self.crash_after;
         record.append(&Record::Confirmed { time_ms: now_ms() })?;
         let mut written = Written::default();
-        self.take_back(&change.head.steps, &change.undone, true, &mut record, &mut written, progress)
+        self.take_back(&change.head.steps, &change.undone, true, &mut record, &mut written, progress).map(|_| ())
     }
 
     fn take(
@@ -234,7 +272,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// All steps from the last to the first; one that fails keeps the others from nothing, and the first error is returned at the end.
+    /// All steps from the last to the first; one that fails keeps the others from nothing, and all errors are returned at the end. Otherwise the steps that
+    /// were left alone.
     fn take_back(
         &self,
         steps: &[HeldStep],
@@ -243,8 +282,8 @@ impl<'a> Transaction<'a> {
         record: &mut RecordFile,
         written: &mut Written,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<()> {
-        let mut errors = Vec::new();
+    ) -> Result<Vec<usize>> {
+        let (mut errors, mut alone) = (Vec::new(), Vec::new());
         for (number, held) in steps.iter().enumerate().rev() {
             // What only reads again is done each time: an interrupted undo may not have come to it.
             let again = matches!(held.step, Step::ReloadUnits | Step::ReloadRules);
@@ -259,14 +298,17 @@ impl<'a> Transaction<'a> {
             match probe(self.root, &held.step) {
                 Ok(StepState::Before) => {}
                 Ok(StepState::Other(reason)) => {
-                    record.append(&Record::LeftAlone { step: number, reason })?;
+                    record.note(&Record::LeftAlone { step: number, reason });
+                    alone.push(number);
                     continue;
                 }
                 Ok(StepState::After | StepState::Half | StepState::None) => {
-                    progress(&format!("undo: {}", held.step.line()));
-                    record.append(&Record::Begun { step: number })?;
+                    if let Some(line) = held.step.undo_line() {
+                        progress(&line);
+                    }
+                    record.note(&Record::Begun { step: number });
                     if is_idle(&held.step, steps.iter().skip(number + 1)) {
-                        written.0.push(format!("undo: {}", held.step.line()));
+                        written.0.extend(held.step.undo_line());
                     } else if let Err(error) = reverse(self.root, &held.step, held.image, written) {
                         errors.push(error);
                         continue;
@@ -277,9 +319,9 @@ impl<'a> Transaction<'a> {
                     continue;
                 }
             }
-            record.append(&Record::Undone { step: number })?;
+            record.note(&Record::Undone { step: number });
         }
-        if errors.is_empty() { Ok(()) } else { Err(ActError::Undo { errors }) }
+        if errors.is_empty() { Ok(alone) } else { Err(ActError::UndoChange { number: record.number, errors }) }
     }
 }
 

@@ -24,6 +24,7 @@ impl Draft {
             risk: String::new(),
             set_by: Vec::new(),
             steps: Vec::new(),
+            harsh: None,
         })
     }
 

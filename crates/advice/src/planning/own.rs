@@ -1,7 +1,9 @@
 //! Settings the reader has chosen: ramline does not judge them, it makes them last, watches what they do, and takes them back.
 
 use super::desk::{Desk, Setting};
+use super::harsh;
 use super::line::{Draft, reason};
+use crate::explain::slip;
 
 /// Pairs of which setting one makes the other 0.
 const EXCLUSIVE: [(&str, &str); 4] = [
@@ -16,20 +18,63 @@ pub(super) fn plan(desk: &mut Desk<'_>) {
     for (key, then) in &ask.own {
         let name = key.strip_prefix("vm.").unwrap_or(key);
         let settings = desk.inputs.snapshot.settings.data();
-        let value = |name: &str| settings.and_then(|settings| settings.get(name));
+        let value = |name: &str| settings.and_then(|settings| settings.get(name).or_else(|| settings.other(name)));
         let now = value(name);
-        let why = reason("you asked for it", format!("--set {key}={then}"));
-        let draft = Draft::of(key, now.map(|now| now.to_string()), why).set_by(desk.set_by(key));
+        let draft = |why: String, source: &str| {
+            Draft::of(key, now.map(|now| now.to_string()), reason(why, source)).set_by(desk.set_by(key))
+        };
+        let asked = || draft("you asked for it".to_owned(), &format!("--set {key}={then}"));
+        let path = format!("/proc/sys/vm/{name}");
         let line = match now {
-            None => draft.not_known(format!("cat /proc/sys/vm/{name}")),
-            Some(now) if now == *then => draft.keep(),
+            None => match settings.and_then(|settings| settings.unknown.get(name)) {
+                Some(text) if !text.is_empty() => {
+                    let why =
+                        format!("it holds more than one number ({}), and --set sets one", text.replace('\t', " "));
+                    asked().change(then.to_string(), String::new(), String::new(), Err(why))
+                }
+                Some(_) => {
+                    let why = "its value cannot be read, so it could not be put back".to_owned();
+                    asked().change(then.to_string(), String::new(), String::new(), Err(why))
+                }
+                None => asked().not_known(format!("cat {path}")),
+            },
+            Some(now) if now == *then => draft(format!("it is {now} already"), &path).keep(),
             Some(now) => {
                 let instead = EXCLUSIVE.iter().find(|(own, _)| *own == name).map(|(_, other)| *other);
                 let instead = instead.and_then(|other| Some((other, value(other)?)));
+                let draft = asked();
                 let steps = desk.set(&[Setting { name, now, then: *then, instead }]);
-                draft.change(then.to_string(), String::new(), "not judged: it is your own value".to_owned(), steps)
+                let harsh = harsh::of(desk.inputs.snapshot, name, *then);
+                let risk = match &harsh {
+                    Some(why) => format!("{why}: the machine may stand still"),
+                    None => "not judged: it is your own value".to_owned(),
+                };
+                let mut line = draft.change(then.to_string(), String::new(), risk, steps);
+                line.harsh = harsh;
+                line
             }
         };
         desk.lines.push(line);
+    }
+}
+
+/// Of the settings there are the one whose name is nearest to what was typed.
+#[must_use]
+pub fn nearest_setting<'a>(typed: &str, names: &'a [String]) -> Option<&'a str> {
+    let near = names.iter().filter_map(|name| Some((slip(typed, name)?, name.as_str())));
+    near.min().map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_that_of_a_slip_and_nothing_is_near_to_another_word() {
+        let names = ["swappiness", "page-cluster", "dirty_ratio", "dirty_bytes"].map(str::to_owned);
+        assert_eq!(nearest_setting("swapiness", &names), Some("swappiness"));
+        assert_eq!(nearest_setting("page_cluster", &names), Some("page-cluster"));
+        assert_eq!(nearest_setting("dirty_byte", &names), Some("dirty_bytes"));
+        assert_eq!(nearest_setting("xyzzy", &names), None);
     }
 }

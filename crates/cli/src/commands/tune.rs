@@ -1,7 +1,10 @@
 //! `ramline tune`: settings of memory that stay, planned from this machine's numbers.
 
+mod answers;
 mod apply;
+mod back;
 mod changes;
+mod own;
 mod unit;
 mod verify;
 
@@ -45,9 +48,9 @@ enum Verb {
     Apply(Apply),
     Status(changes::Status),
     Diff(changes::Diff),
-    Undo(changes::Undo),
-    Finish(changes::Finish),
-    Keep(changes::Keep),
+    Undo(back::Undo),
+    Finish(back::Finish),
+    Keep(back::Keep),
     History(changes::History),
     Verify(verify::Verify),
 }
@@ -85,7 +88,7 @@ struct Asked {
     #[arg(long)]
     runtime_only: bool,
     /// A value of your own (vm.swappiness=60), with the same undo and guard
-    #[arg(long, value_name = "KEY=VALUE", value_parser = own_value, conflicts_with = "topics")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = own::value, conflicts_with = "topics")]
     set: Vec<(String, i64)>,
     /// Choose a new zram's algorithm and size by this profile of `measure pages` (default: the last one of this boot)
     #[arg(long, value_name = "FILE")]
@@ -128,26 +131,6 @@ struct Apply {
     asked: Asked,
     #[command(flatten)]
     how: apply::How,
-}
-
-/// `vm.swappiness=60`.
-fn own_value(text: &str) -> Result<(String, i64), String> {
-    let wrong = || format!("'{}' is no setting; try: vm.swappiness=60", text.escape_debug());
-    let (key, value) = text.split_once('=').ok_or_else(wrong)?;
-    let name = key.trim().strip_prefix("vm.").ok_or_else(wrong)?;
-    let value: i64 = value.trim().parse().map_err(|_| wrong())?;
-    let knob = |knob| ramline_model::settings::parse(knob, &value.to_string()).is_some();
-    let fits = match name {
-        "swappiness" => knob(ramline_model::settings::Knob::Swappiness),
-        "page-cluster" => knob(ramline_model::settings::Knob::PageCluster),
-        "watermark_scale_factor" => knob(ramline_model::settings::Knob::WatermarkScale),
-        _ => value >= 0,
-    };
-    if fits {
-        Ok((format!("vm.{name}"), value))
-    } else {
-        Err(format!("the kernel takes no {value} for vm.{name}; try: ramline explain {name}"))
-    }
 }
 
 /// Rates are those of this long where nothing else was asked for.
@@ -241,6 +224,7 @@ impl Trial {
 
 impl Asked {
     fn plan(&self, source: &Source) -> Result<(TunePlan, u8)> {
+        let others = own::look_up(source, &self.set)?;
         let trial = self.trial(source)?;
         let span = self.span.or_else(|| source.is_live().then_some(LOOK));
         let mut ask = planning::Ask {
@@ -264,7 +248,8 @@ impl Asked {
                 Subject::Finding(id) => ask.findings.push((*id).to_owned()),
             }
         }
-        let (before, after) = source.window(planning::wanted(&ask), span)?;
+        let (before, mut after) = source.window(planning::wanted(&ask), span)?;
+        own::add(&mut after, others);
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let tiers = remembered::tiers(source);
         ask.by_load = trial.map(|trial| trial.result(&after)).transpose()?;
@@ -321,6 +306,7 @@ impl Apply {
         // A dry run can list the steps for any machine.
         if !self.how.dry_run {
             source.must_be_live("tune apply")?;
+            whom::must_be_root("tune apply", "it changes settings of the machine")?;
         }
         if self.asked.judge {
             ensure!(
@@ -329,7 +315,7 @@ impl Apply {
                     "--dry-run runs nothing, and --judge runs your command\n  try: ramline tune plan --judge, then apply --by its series"
                 )
             );
-            changes::refuse_half_done()?;
+            back::refuse_half_done()?;
         }
         let (plan, _) = self.asked.plan(source)?;
         let shown = || Format { json: false }.print(&plan, |style| plan.sheet().text(style, self.asked.depth()));

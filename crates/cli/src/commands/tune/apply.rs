@@ -2,11 +2,13 @@
 
 use ramline_act::StateDir;
 use ramline_act::standing::{Guard, Request, Standing, Transaction};
-use ramline_kernel::{service, stdio};
+use ramline_kernel::service;
 use ramline_plan::{Plan, Revert, Step};
+use ramline_view::Tense;
 
-use super::changes::refuse_half_done;
-use super::unit;
+use super::back::refuse_half_done;
+use super::changes::{all, left_out};
+use super::{answers, unit};
 use crate::prelude::*;
 
 /// How a plan is applied.
@@ -39,26 +41,32 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
         if let Some(why) = &unchecked {
             stdio::tell(&format!("It would not be checked at each boot: {why}"));
         }
-        let number = StateDir::open_existing(&state::path()?)?.map_or(Ok(1), |state| Standing::of(&state).next())?;
+        // What this user cannot read only counts.
+        let number = state::path().ok().and_then(|path| StateDir::open_existing(&path).ok().flatten());
+        let number = number.map_or(Ok(1), |state| Standing::of(&state).next())?;
         let steps = Revert::around(revert.as_ref(), number, steps);
         output::text(&steps.iter().map(|(step, _)| step.line() + "\n").collect::<String>())?;
-        return Ok(exit::DONE);
+        answers::unchanged(plan).iter().for_each(|line| stdio::tell(line));
+        may_be_applied(plan, how)?;
+        return Ok(answers::code(plan));
     }
-    if let Some(obstacle) = plan.obstacles.first() {
-        return Err(Failure::refused(format!("the plan cannot be applied here: {obstacle}")).into());
-    }
+    may_be_applied(plan, how)?;
+    all()?.1.iter().for_each(|record| left_out(record));
     refuse_half_done()?;
     if steps.is_empty() {
-        output::text("Nothing to change: every setting is kept as it is.\n")?;
-        return Ok(exit::DONE);
+        return answers::nothing(plan);
     }
     shown()?;
     let lines: Vec<String> = steps.iter().map(Step::line).collect();
     if !how.yes && !consent::agreed("This would be done, in this order:", &lines, "Apply it?")? {
-        return Err(Failure::refused("nothing was changed: nobody said yes\n  try: ramline tune apply --yes").into());
+        return Err(
+            Failure::refused("nothing was changed: the answer was not yes\n  try: ramline tune apply --yes").into()
+        );
     }
     let root = Root::live();
     let lock = state::lock(&root)?;
+    // Another change may have been made while the question stood there.
+    refuse_half_done()?;
     let what: Vec<String> =
         plan.changes().map(|line| format!("{} {}", line.target, line.new.as_deref().unwrap_or("away"))).collect();
     let request = Request {
@@ -68,6 +76,7 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
         command: std::env::args().collect::<Vec<_>>().join(" "),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         steps,
+        timed: how.revert_after.is_some() && revert.is_none(),
         revert: revert.clone(),
     };
     let guard = Guard::begin(&root, &request.steps);
@@ -103,8 +112,28 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
     if let Some(why) = unchecked {
         stdio::tell(&format!("It is not checked at each boot: {why}"));
     }
-    output::text(&format!("Change {number} is in force. Undo it with: ramline tune undo {number}\n"))?;
-    Ok(exit::DONE)
+    let mut lines = answers::changed(plan, Tense::Did);
+    lines.extend(answers::unchanged(plan));
+    lines.push(format!("Change {number} is in force. Undo it with: ramline tune undo {number}"));
+    output::text(&(lines.join("\n") + "\n"))?;
+    Ok(answers::code(plan))
+}
+
+/// Refuses a plan that cannot be applied here, and a value under which the machine may stand still where no timer would undo it.
+fn may_be_applied(plan: &Plan, how: &How) -> Result<()> {
+    if let Some(obstacle) = plan.obstacles.first() {
+        return Err(Failure::refused(format!("the plan cannot be applied here: {obstacle}")).into());
+    }
+    let harsh = plan.changes().find_map(|line| Some((line, line.harsh.as_ref()?)));
+    match harsh.filter(|_| how.revert_after.is_none()) {
+        Some((line, why)) => {
+            let new = line.new.as_deref().unwrap_or_default();
+            let set = format!("--set {}={new} --runtime-only --revert-after 10m", line.target);
+            let text = format!("{} {new} needs a timer that undoes it: {why}", line.target);
+            Err(Failure::refused(format!("{text}\n  try: ramline tune apply {set}")).into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// The units that undo it in any boot; `None` where nothing of it outlives this one, and where no unit can: then this boot's timer is all.
@@ -131,7 +160,8 @@ fn timer(number: u64, after: Duration) -> Result<()> {
     let (exe, number, seconds) =
         (process::own_exe()?.display().to_string(), number.to_string(), after.as_secs().max(1).to_string());
     let state = format!("--setenv=RAMLINE_STATE_DIR={}", state::path()?.display());
-    let undo = ["tune", "undo", &*number, "--yes", "--unless-kept"];
+    // What another program has changed meanwhile keeps the rest from nothing.
+    let undo = ["tune", "undo", &*number, "--yes", "--unless-kept", "--leave-changed"];
     if service::has_systemd(&Root::live()) {
         let (unit, when) = (format!("--unit=ramline-revert-{number}"), format!("--on-active={seconds}"));
         let words = [&*unit, &*when, "--timer-property=AccuracySec=100ms", &*state, &*exe];
