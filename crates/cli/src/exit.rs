@@ -114,7 +114,7 @@ fn of_act(error: &ActError) -> u8 {
 fn of_lab(error: &LabError) -> Option<u8> {
     match error {
         LabError::Usage { .. } => Some(USAGE),
-        LabError::Interrupted => Some(ROLLED_BACK),
+        LabError::Interrupted | LabError::Ended { .. } => Some(ROLLED_BACK),
         LabError::CleanUp { .. } => Some(FAILED),
         LabError::Refused { privilege: true, .. } => Some(PRIVILEGE),
         LabError::Kernel(error) => Some(of_kernel(error)),

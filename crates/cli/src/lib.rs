@@ -19,6 +19,7 @@ mod place;
 mod prelude;
 mod progress;
 mod remembered;
+mod retry;
 mod source;
 mod state;
 mod terminal;

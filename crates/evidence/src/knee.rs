@@ -3,17 +3,20 @@
 //! Runs without a limit and runs at a limit alternate. A limit is **enough** when every run there (from three on) stayed within x %
 //! of the median of all unlimited runs, **too small** when every run was beyond it (or did not end), or one was killed. Where the
 //! runs disagree there are more, up to seven, and then the 95 % interval of their median decides, or the limit stays undecided. The
-//! search halves the largest open gap, in ratios, until no gap is wider than the resolution. Far from the knee one run is enough to
-//! go on: one within half of x %, or one beyond four times x % (or given up). The two limits of the answer get all their runs
-//! before the search ends, and where those disagree with the one, it goes on from there. At the end it looks once above and once
-//! below, whether more memory is still enough and less is still too small.
+//! search begins at what the command used, then at the part of it that cannot be reclaimed, and halves the largest open gap, in
+//! ratios, until no gap is wider than the resolution. Far from the knee one run is enough to go on: one within half of x %, or one
+//! beyond four times x % (or given up, or killed). The two limits of the answer get all their runs before the search ends, and where
+//! those disagree with the one, it goes on from there. At the end it looks once above and once below, whether more memory is still
+//! enough and less is still too small. "Surely" is said of a limit with [`SURE`] runs or more, killed ones included.
 //!
 //! ```
 //! use ramline_evidence::knee::{KneeAsked, Knee};
 //! use ramline_units::Bytes;
-//! let asked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+//! let asked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100), ..KneeAsked::default() };
 //! assert_eq!(Knee::of(&[], asked).next(), Some(Bytes::from_mib(100)));
 //! ```
+
+mod said;
 
 use crate::prelude::*;
 use crate::record::Verdict;
@@ -24,8 +27,16 @@ pub const UNLIMITED: &str = "unlimited";
 pub const LIMIT: &str = "limit_bytes";
 /// The setting of every arm that says where the search began, in bytes.
 pub const START: &str = "start_bytes";
+/// The setting of every arm that says how much of that cannot be reclaimed, in bytes: memory without a file behind it, where there is no swap.
+pub const LEAST: &str = "least_bytes";
+/// The setting of every arm below which no limit is set, in bytes: a service that is in use must not be killed.
+pub const FLOOR: &str = "floor_bytes";
+/// The setting of every arm that names the service the limit was set on.
+pub const SERVICE: &str = "service";
 /// Limits are multiples of this: the kernel charges a group in batches of 64 pages per processor.
 pub const STEP: Bytes = Bytes::from_kib(256);
+/// So many runs at a limit make sure of it.
+pub const SURE: usize = 3;
 /// Runs at a limit where they disagree.
 const MOST_RUNS: usize = 7;
 /// The search goes down to this part of where it began.
@@ -47,6 +58,10 @@ pub struct KneeAsked {
     pub runs: usize,
     /// The first limit: what the command used at most without one.
     pub start: Bytes,
+    /// The second: what of it cannot be reclaimed; 0 where all can.
+    pub least: Bytes,
+    /// No limit is tried below this.
+    pub floor: Bytes,
 }
 
 /// What the runs at one limit say.
@@ -72,12 +87,18 @@ pub struct Probe {
     pub n: usize,
     /// Of these, killed because the group was out of memory.
     pub killed: usize,
+    /// Of these, ended by themselves with an error, which the command does not without a limit.
+    #[serde(default)]
+    pub failed: usize,
     /// Of these, not ended in time.
     pub late: usize,
     /// Median time over the unlimited median; of runs that ended.
     pub ratio: Option<f64>,
     /// The smallest and largest of these ratios.
     pub range: Option<(f64, f64)>,
+    /// Median of what was read again because it had been evicted (bytes); `None` where the kernel does not count it for a group.
+    #[serde(default)]
+    pub reread: Option<Bytes>,
     /// What follows.
     pub judged: Judged,
 }
@@ -86,7 +107,7 @@ impl Probe {
     /// Runs that ended by themselves.
     #[must_use]
     pub const fn completed(&self) -> usize {
-        self.n.saturating_sub(self.killed).saturating_sub(self.late)
+        self.n.saturating_sub(self.killed).saturating_sub(self.late).saturating_sub(self.failed)
     }
 }
 
@@ -108,6 +129,11 @@ pub struct Knee {
     pub enough: Option<Bytes>,
     /// No limit was enough below one that was too small.
     pub monotonic: bool,
+    /// The service outside the command's group that the limit was set on; `None`: on the command itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// More runs are needed: the search was ended before its end.
+    pub unfinished: bool,
     /// What qualifies it, in sentences.
     pub doubts: Vec<String>,
 }
@@ -116,6 +142,7 @@ struct Run<'a> {
     limit: Option<Bytes>,
     verdict: &'a Verdict,
     wall: f64,
+    reread: Option<Bytes>,
 }
 
 impl Run<'_> {
@@ -148,8 +175,21 @@ impl Knee {
         let of_unlimited = records.iter().filter(|record| record.arm.name == UNLIMITED);
         let unlimited_peak =
             of_unlimited.filter_map(|record| record.after.get("group.peak_bytes")).max().copied().map(Bytes);
-        let mut knee =
-            Knee { asked, unlimited, unlimited_peak, probes, too_small, enough, monotonic, doubts: Vec::new() };
+        let service = records.iter().find_map(|record| record.arm.settings.get(SERVICE).cloned());
+        let (doubts, unfinished) = (Vec::new(), false);
+        let mut knee = Knee {
+            asked,
+            unlimited,
+            unlimited_peak,
+            probes,
+            too_small,
+            enough,
+            monotonic,
+            service,
+            unfinished,
+            doubts,
+        };
+        knee.unfinished = knee.next().is_some();
         knee.doubts = knee.doubts();
         knee
     }
@@ -164,6 +204,8 @@ impl Knee {
             resolution: text("resolution").and_then(share)?,
             runs: text("runs")?.parse().ok()?,
             start: setting(first, START)?,
+            least: setting(first, LEAST).unwrap_or_default(),
+            floor: setting(first, FLOOR).unwrap_or_default(),
         };
         Some(Knee::of(records, asked))
     }
@@ -171,21 +213,26 @@ impl Knee {
     /// The limit to try next; `None` when the knee is found, or cannot be.
     #[must_use]
     pub fn next(&self) -> Option<Bytes> {
-        let KneeAsked { start, resolution, .. } = self.asked;
+        let KneeAsked { start, resolution, least, floor, .. } = self.asked;
         // A limit that was begun is finished before another is tried.
         if let Some(open) = self.probes.iter().find(|probe| probe.judged == Judged::Open) {
             return Some(open.limit);
         }
         let Some(largest) = self.probes.last().map(|probe| probe.limit) else {
-            return Some(rounded(start.as_f64()));
+            return Some(rounded(start.as_f64()).max(above(floor)));
         };
         let Some(enough) = self.enough else {
             // Not even what it used without a limit was enough: perhaps a little more is. Then the machine is not quiet enough.
             let more = rounded(largest.as_f64() * 1.5);
             return (more.0 <= start.0.saturating_mul(4)).then_some(more);
         };
-        let floor = rounded(Bytes(start.0 / LOWEST_PART).as_f64());
-        let low = self.too_small.unwrap_or(floor);
+        let lowest = above(floor).max(rounded(Bytes(start.0 / LOWEST_PART).as_f64()));
+        let low = self.too_small.unwrap_or(lowest).max(lowest);
+        let first = rounded(least.as_f64());
+        // Where what cannot be reclaimed alone fills the limit, the command does not fit: nothing below need be tried.
+        if self.too_small.is_none() && first > low && first + STEP < enough && !self.was_tried(first) {
+            return Some(first);
+        }
         let mut points: Vec<Bytes> = vec![low, enough];
         points.extend(self.probes.iter().map(|probe| probe.limit).filter(|limit| *limit > low && *limit < enough));
         points.sort_unstable();
@@ -210,63 +257,29 @@ impl Knee {
         [self.too_small, self.enough].contains(&Some(probe.limit))
     }
 
-    /// Judged by all its runs, or by one that was killed.
+    /// Judged by all its runs.
     const fn is_sure(&self, probe: &Probe) -> bool {
-        probe.n >= self.asked.runs || probe.killed > 0
+        probe.n >= self.asked.runs
+    }
+
+    fn was_tried(&self, limit: Bytes) -> bool {
+        self.probes.iter().any(|probe| probe.limit == limit)
+    }
+
+    /// Runs at one of the limits of the answer.
+    fn runs_at(&self, limit: Bytes) -> usize {
+        self.probes.iter().find(|probe| probe.limit == limit).map_or(0, |probe| probe.n)
     }
 
     /// Once a little above and once a little below what was found.
     fn counter_check(&self, low: Bytes, enough: Bytes) -> Option<Bytes> {
-        let tried = |limit: Bytes| self.probes.iter().any(|probe| probe.limit == limit);
         let above = rounded(enough.as_f64() * 1.25);
-        if !tried(above) && !self.probes.iter().any(|probe| probe.limit > enough && probe.limit <= above) {
+        if !self.was_tried(above) && !self.probes.iter().any(|probe| probe.limit > enough && probe.limit <= above) {
             return Some(above);
         }
         let below = rounded(low.as_f64() * 0.8);
         let looked = self.probes.iter().any(|probe| probe.limit < low && probe.limit >= below);
-        (self.too_small.is_some() && below.0 > 0 && below < low && !looked).then_some(below)
-    }
-
-    fn doubts(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        if let Some(free) = &self.unlimited {
-            let spread = (free.max - free.min) / free.median;
-            if spread > self.asked.within {
-                let (spread, within) = (percent(spread), percent(self.asked.within));
-                let finer = format!("{within} is finer than what this machine can tell");
-                out.push(format!("the unlimited runs alone differ by {spread}: {finer}"));
-            }
-        }
-        if !self.monotonic {
-            let why = "the command, or the machine, is not steady";
-            out.push(format!("more memory was once too small where less was enough: {why}"));
-        }
-        for probe in self.probes.iter().filter(|probe| probe.judged == Judged::Between) {
-            // Above a limit that was enough it cannot be the memory.
-            let above = self.enough.is_some_and(|enough| probe.limit > enough);
-            let why = if above { "though less was enough: the machine was not steady" } else { "the knee is there" };
-            out.push(format!("at {} the runs disagree, also after {}: {why}", probe.limit, probe.n));
-        }
-        out
-    }
-
-    /// The time at each limit that was tried, in their order, of the longest (0 to 1); `None` where no run ended.
-    pub fn shares(&self) -> impl Iterator<Item = Option<f64>> + '_ {
-        let longest = self.probes.iter().filter_map(|probe| probe.ratio).reduce(f64::max).filter(|most| *most > 0.0);
-        self.probes.iter().map(move |probe| Some(probe.ratio? / longest?))
-    }
-
-    /// The result in one sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let within = format!("{:.0} %", self.asked.within * 100.0);
-        let stay = format!("enough to stay within {within} of the unlimited time");
-        match (self.too_small, self.enough) {
-            (Some(small), Some(enough)) => format!("{enough} is surely {stay}, {small} surely is not"),
-            (None, Some(enough)) => format!("{enough} is {stay}; no limit tried was too small"),
-            (_, None) => format!("no limit was found at which the command stays within {within} of its unlimited time"),
-        }
+        (self.too_small.is_some() && below > self.asked.floor && below < low && !looked).then_some(below)
     }
 }
 
@@ -287,24 +300,31 @@ fn setting(record: &RunRecord, name: &str) -> Option<Bytes> {
 fn run(record: &RunRecord) -> Option<Run<'_>> {
     let wall = record.figures.iter().find(|figure| figure.name == "wall")?.value;
     let limit = setting(record, LIMIT);
-    (limit.is_some() || record.arm.name == UNLIMITED).then_some(Run { limit, verdict: &record.verdict, wall })
+    let pages = record.reclaim.refault_file.map(|file| file.saturating_add(record.reclaim.refault_anon.unwrap_or(0)));
+    let reread = pages.map(|pages| Bytes(pages.saturating_mul(record.machine.page_size)));
+    (limit.is_some() || record.arm.name == UNLIMITED).then_some(Run { limit, verdict: &record.verdict, wall, reread })
 }
 
 fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: KneeAsked) -> Probe {
     let here: Vec<&Run<'_>> = runs.iter().filter(|run| run.limit == Some(limit)).collect();
     let count = |what: fn(&Verdict) -> bool| here.iter().filter(|run| what(run.verdict)).count();
     let late = count(|verdict| matches!(verdict, Verdict::Thrashing(_)));
+    let killed = count(|verdict| matches!(verdict, Verdict::Killed(_)));
     // A command that gives up under a limit, and not without one, had too little as well.
-    let killed = count(|verdict| matches!(verdict, Verdict::Killed(_) | Verdict::Failed(_)));
+    let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
     let ended: Vec<f64> = here.iter().filter_map(|run| Some(run.completed()? / time)).collect();
     let measured = Measurement::of(&ended, "", "", &[]);
     // A run that was given up is beyond any share; on a busy machine that may be chance, so alone it decides nothing.
     let all: Vec<f64> = ended.iter().copied().chain(std::iter::repeat_n(f64::INFINITY, late)).collect();
-    let judged = if killed > 0 { Judged::TooSmall } else { judge(&all, asked) };
+    let judged = if killed + failed > 0 { Judged::TooSmall } else { judge(&all, asked) };
+    let mut reread: Vec<Bytes> = here.iter().filter_map(|run| run.reread).collect();
+    reread.sort_unstable();
     Probe {
         limit,
         n: here.len(),
         killed,
+        failed,
+        reread: reread.get(reread.len() / 2).copied(),
         late,
         ratio: measured.as_ref().map(|measured| measured.median),
         range: measured.as_ref().map(|measured| (measured.min, measured.max)),
@@ -333,6 +353,11 @@ fn judge(ratios: &[f64], asked: KneeAsked) -> Judged {
         Some(interval) if interval.low > threshold => Judged::TooSmall,
         _ => Judged::Between,
     }
+}
+
+/// The smallest limit above a floor; 0 where there is none.
+fn above(floor: Bytes) -> Bytes {
+    if floor == Bytes::ZERO { floor } else { Bytes(floor.0.div_ceil(STEP.0).saturating_mul(STEP.0)) }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what a machine may have")]

@@ -32,6 +32,7 @@ pub mod root;
 pub mod scratch;
 pub mod service;
 pub mod signals;
+pub mod sockets;
 pub mod stalls;
 pub mod stdio;
 pub mod stream;

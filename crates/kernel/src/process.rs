@@ -15,6 +15,7 @@
 #![expect(unsafe_code, reason = "pre_exec")]
 
 mod usage;
+mod work;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -33,6 +34,7 @@ use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
+pub use work::{Work, work};
 
 /// The effective user.
 #[must_use]

@@ -69,6 +69,34 @@ impl Experiment {
         Params::defaults(&self.table())
     }
 
+    /// The command line that asks for these values, and for `more`: whatever is not as it would be by default, and the command last.
+    #[must_use]
+    pub fn line(&self, params: &Params, more: &[&str]) -> String {
+        command_line(self.words(params, more))
+    }
+
+    /// The same, word for word.
+    #[must_use]
+    pub fn words(&self, params: &Params, more: &[&str]) -> Vec<String> {
+        let table = self.table();
+        let defaults = Params::defaults(&table);
+        let mut words: Vec<String> = ["ramline", "lab", "run", self.name].map(str::to_owned).into();
+        let mut last: Vec<String> = Vec::new();
+        for row in &table {
+            let values = params.list(row.name);
+            let usual = row.name != "arms" && values == defaults.list(row.name);
+            match row.kind {
+                _ if values.is_empty() || usual => {}
+                Kind::Switch => words.extend(params.switch(row.name).then(|| format!("--{}", row.name))),
+                Kind::Command => last = [&["--".to_owned()], values].concat(),
+                _ => words.extend([format!("--{}", row.name), values.join(",")]),
+            }
+        }
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        words.extend(last);
+        words
+    }
+
     /// Checks the values against the machine; what is not given has its default. Nothing is touched.
     ///
     /// # Errors
@@ -182,4 +210,31 @@ pub trait Series {
     /// # Errors
     /// Setting up failed, or SIGINT or SIGTERM came.
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_is_proposed_asks_for_what_was_asked() {
+        let experiment = crate::experiments::find("eat-memory").unwrap();
+        let table = experiment.table();
+        let mut params = Params::defaults(&table);
+        params.set(&table, "limit", vec!["64MiB".to_owned()]).unwrap();
+        params.set(&table, "allow-busy", vec!["true".to_owned()]).unwrap();
+        let line = experiment.line(&params, &["--prove"]);
+        assert_eq!(line, "ramline lab run eat-memory --limit 64MiB --arms no-swap,cache+no-swap --allow-busy --prove");
+    }
+
+    #[test]
+    fn a_command_comes_last_and_as_a_shell_reads_it() {
+        let experiment = crate::experiments::find("knee").unwrap();
+        let table = experiment.table();
+        let mut params = Params::defaults(&table);
+        params.set(&table, "within", vec!["30%".to_owned()]).unwrap();
+        params.set(&table, "command", ["sh", "-c", "echo $X"].map(str::to_owned).into()).unwrap();
+        let line = experiment.line(&params, &["--allow-busy"]);
+        assert_eq!(line, "ramline lab run knee --within 30% --allow-busy -- sh -c 'echo $X'");
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) use ramline_sandbox::requirements::{
 };
 pub(crate) use ramline_sandbox::{arm, group, knobs, observe, scratch};
 pub(crate) use ramline_snapshot::Wanted;
-pub(crate) use ramline_units::{Bytes, Limit, Nanos};
+pub(crate) use ramline_units::{Bytes, Limit, Nanos, command_line};
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use serde_json::{Value, json};
 

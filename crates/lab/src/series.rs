@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use ramline_act::{ActError, RunLock, recover};
 use ramline_kernel::signals;
 
-use crate::params::ParameterKind;
 use crate::prelude::*;
 use crate::store::{Header, RunFolder};
 
@@ -46,12 +45,14 @@ pub struct Order<'a> {
 }
 
 /// What a series brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Done {
     /// The raw records; `None` when there was time for none.
     pub folder: Option<RunFolder>,
     /// The arms of the runs that were not begun for lack of time.
     pub out_of_time: Vec<String>,
+    /// What ended it early; the records that were made by then say what they say.
+    pub ended: Option<LabError>,
 }
 
 /// Removes what dead runs have left, and says in sentences what that was.
@@ -87,8 +88,7 @@ pub fn run(
 ) -> Result<Done> {
     if !series.global.is_empty() && consent == Consent::NotGiven {
         let reasons = series.global.iter().map(|what| format!("not agreed to: {what}")).collect();
-        let hint = format!("ramline lab run {}{} --prove", order.experiment.name, chosen(order));
-        return Err(LabError::refused(reasons, hint));
+        return Err(LabError::refused(reasons, order.experiment.line(order.params, &["--prove"])));
     }
     for removed in clean_up(env.lock, env.root)? {
         progress.step(&removed);
@@ -97,24 +97,6 @@ pub fn run(
     let outcome = all(env, order, series, &mut run, progress);
     progress.step("putting everything back");
     ended(outcome, run.finish(), signals::interrupted())
-}
-
-/// What was chosen, as options: the arms, and whatever is not as it would be by default.
-fn chosen(order: &Order<'_>) -> String {
-    let table = order.experiment.table();
-    let defaults = Params::defaults(&table);
-    let option = |row: &Parameter| {
-        let values = order.params.list(row.name);
-        let usual = row.name != "arms" && values == defaults.list(row.name);
-        match row.kind {
-            _ if values.is_empty() || usual => None,
-            ParameterKind::Switch => order.params.switch(row.name).then(|| format!(" --{}", row.name)),
-            // Last on a command line, after all options: what was asked is known to who asked.
-            ParameterKind::Command => None,
-            _ => Some(format!(" --{} {}", row.name, values.join(","))),
-        }
-    };
-    table.iter().filter_map(option).collect()
 }
 
 /// What counts at the end: first whether everything was put back, then whether a signal ended it, then its own error.
@@ -135,7 +117,7 @@ fn all(
     run: &mut Run,
     progress: &mut dyn Progress,
 ) -> Result<Done> {
-    let mut done = Done { folder: order.resume.cloned(), out_of_time: Vec::new() };
+    let mut done = Done { folder: order.resume.cloned(), out_of_time: Vec::new(), ended: None };
     let made = made(order)?;
     if let Some(folder) = order.resume {
         series.work.recall(&folder.read()?.records);
@@ -177,9 +159,21 @@ fn all(
             keep(env, order, &mut done.folder, &record)?;
             progress.end(&record);
         }
-        ended(outcome, run.undo_to(mark), false)?;
+        match ended(outcome, run.undo_to(mark), false) {
+            // What was found until then is not lost.
+            Err(error) if done.folder.is_some() && !error.is_interruption() => {
+                done.ended = Some(error.after(records_in(done.folder.as_ref())));
+                break;
+            }
+            other => other?,
+        }
     }
     Ok(done)
+}
+
+/// How many runs there are in a folder.
+fn records_in(folder: Option<&RunFolder>) -> usize {
+    folder.and_then(|folder| folder.read().ok()).map_or(0, |contents| contents.records.len())
 }
 
 /// Places of the runs that have a record already.
@@ -223,17 +217,6 @@ mod tests {
         assert!(text(ended(signal(), Ok(()), true)).contains("everything was put back"));
         let failed = text(ended(signal(), Err(stuck()), true));
         assert!(failed.contains("unmount /x/mnt") && !failed.contains("everything was put back"), "{failed}");
-    }
-
-    #[test]
-    fn the_command_that_is_proposed_asks_for_what_was_asked() {
-        let experiment = crate::experiments::find("eat-memory").unwrap();
-        let table = experiment.table();
-        let mut params = Params::defaults(&table);
-        params.set(&table, "limit", vec!["64MiB".to_owned()]).unwrap();
-        params.set(&table, "allow-busy", vec!["true".to_owned()]).unwrap();
-        let order = Order { experiment, params: &params, resume: None };
-        assert_eq!(chosen(&order), " --limit 64MiB --arms no-swap,cache+no-swap --allow-busy");
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub enum LabError {
         /// One of them is missing privilege.
         privilege: bool,
     },
+    /// Begun, ended before there was an answer, and put back: why, with the numbers.
+    #[error("ended after {done}, everything was put back:\n  - {}{}", .reasons.join("\n  - "), try_line(.hint))]
+    Ended {
+        /// What was done by then.
+        done: String,
+        /// Why it is not continued.
+        reasons: Vec<String>,
+        /// One command that leads to an answer.
+        hint: String,
+    },
     /// Something made could not be removed: what counts now, whatever else happened.
     #[error("{left}{}", after(.outcome.as_deref()))]
     CleanUp {
@@ -89,6 +99,43 @@ impl LabError {
     /// Nothing was started, for want of anything but privilege.
     pub fn refused(reasons: Vec<String>, hint: impl Into<String>) -> LabError {
         LabError::Refused { reasons, hint: hint.into(), privilege: false }
+    }
+
+    /// Begun and ended early, after `done`.
+    pub fn ended(done: impl Into<String>, reasons: Vec<String>, hint: impl Into<String>) -> LabError {
+        LabError::Ended { done: done.into(), reasons, hint: hint.into() }
+    }
+
+    /// The same after so many runs: what says that nothing was started would not be true.
+    #[must_use]
+    pub fn after(self, runs: usize) -> LabError {
+        let done = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+        match self {
+            LabError::Refused { reasons, hint, .. } | LabError::Ended { reasons, hint, .. } => {
+                LabError::Ended { done, reasons, hint }
+            }
+            LabError::Workload(why) => LabError::ended(done, vec![why], "ramline lab report"),
+            other => other,
+        }
+    }
+
+    /// A signal, or something that could not be put back: nothing else counts then.
+    #[must_use]
+    pub const fn is_interruption(&self) -> bool {
+        matches!(self, LabError::Interrupted | LabError::CleanUp { .. } | LabError::Act(_))
+    }
+
+    /// With its one command to try made whole.
+    #[must_use]
+    pub fn completed(self, whole: impl Fn(&str) -> String) -> LabError {
+        match self {
+            LabError::Usage { message, hint } => LabError::Usage { message, hint: whole(&hint) },
+            LabError::Refused { reasons, hint, privilege } => {
+                LabError::Refused { reasons, hint: whole(&hint), privilege }
+            }
+            LabError::Ended { done, reasons, hint } => LabError::Ended { done, reasons, hint: whole(&hint) },
+            other => other,
+        }
     }
 
     /// A file that could not be read or written.

@@ -17,7 +17,7 @@ pub(crate) use ramline_kernel::map::Map;
 pub(crate) use ramline_kernel::process::Usage;
 pub(crate) use ramline_kernel::{KernelError, Root, process, swap};
 pub(crate) use ramline_snapshot::Wanted;
-pub(crate) use ramline_units::{Bytes, Nanos};
+pub(crate) use ramline_units::{Bytes, Nanos, command_line};
 pub(crate) use serde::de::DeserializeOwned;
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use serde_json::Value;

@@ -9,6 +9,7 @@ use ramline_lab::params::Params;
 use ramline_lab::series::{self, Consent, Env, Order};
 
 use crate::prelude::*;
+use crate::retry;
 
 /// The command, and what it is given; the option `--judge` is each caller's own, since what is compared is.
 #[derive(Debug, Args)]
@@ -52,9 +53,14 @@ impl Judging {
         if let Some(arms) = arms {
             params.set(&table, "arms", arms)?;
         }
-        let global = EXPERIMENT.open(root, &params)?.global;
+        let global = EXPERIMENT.open(root, &params).map_err(whole)?.global;
         Ok(Ahead { params, global })
     }
+}
+
+/// What the lab proposes is an option of this very command, which has those of the experiment.
+fn whole(error: LabError) -> LabError {
+    retry::whole(error, &format!("ramline lab run {}", EXPERIMENT.name), &retry::given())
 }
 
 /// Runs of each setting that is nearly the fastest, for one of the first series.
@@ -96,13 +102,16 @@ impl Ahead {
         if let Some(arms) = arms {
             self.params.set(&EXPERIMENT.table(), "arms", arms)?;
         }
-        let mut series = EXPERIMENT.open(root, &self.params)?;
+        let mut series = EXPERIMENT.open(root, &self.params).map_err(whole)?;
         for line in series.lines() {
             stdio::tell(&line);
         }
         let env = Env { root, lock, deadline: None, crash_after: state::crash_after() };
         let order = Order { experiment: &EXPERIMENT, params: &self.params, resume: None };
-        let done = series::run(&env, &order, &mut series, Consent::Given, &mut Terminal::series(0))?;
+        let done = series::run(&env, &order, &mut series, Consent::Given, &mut Terminal::series(0)).map_err(whole)?;
+        if let Some(error) = done.ended {
+            return Err(whole(error).into());
+        }
         Ok(done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?)
     }
 }

@@ -136,7 +136,10 @@ impl Predict {
                 }
                 let chosen = to_verify(&told(name, &self.params(&self.settings, limit)?)?);
                 let params = self.params(&chosen, limit)?;
-                let folder = lab::run::made(lab::known(name)?, &params, None, self.prove)?;
+                let (folder, ended) = lab::run::made(lab::known(name)?, &params, None, self.prove)?;
+                if let Some(error) = ended {
+                    return Err(error.into());
+                }
                 both(name, &folder, &params)?
             }
             None => told(&self.experiment, &self.params(&self.settings, limit)?)?,

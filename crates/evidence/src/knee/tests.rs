@@ -1,7 +1,14 @@
 use super::*;
 use crate::record::{Arm, Better, Figure};
 
-const ASKED: KneeAsked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+const ASKED: KneeAsked = KneeAsked {
+    within: 0.1,
+    resolution: 0.05,
+    runs: 3,
+    start: Bytes::from_mib(100),
+    least: Bytes::ZERO,
+    floor: Bytes::ZERO,
+};
 
 fn record(limit: Option<Bytes>, wall: f64, verdict: Verdict) -> RunRecord {
     let arm = match limit {
@@ -43,7 +50,7 @@ fn a_sharp_knee_is_found_to_the_resolution_wherever_it_is() {
         assert!(knee.monotonic && knee.doubts.is_empty(), "{mib}: {:?}", knee.doubts);
         assert!(runs <= 48, "{mib}: {runs} runs");
         let bounds = [knee.too_small, knee.enough];
-        let few = |probe: &Probe| bounds.contains(&Some(probe.limit)) && probe.n < 3 && probe.killed == 0;
+        let few = |probe: &Probe| bounds.contains(&Some(probe.limit)) && probe.n < 3;
         assert!(!knee.probes.iter().any(few), "the answer rests on all runs: {knee:?}");
     }
 }
@@ -72,7 +79,7 @@ fn a_command_that_is_never_fast_enough_ends_the_search_without_an_answer() {
 }
 
 #[test]
-fn killed_once_is_too_small_and_needs_no_second_run() {
+fn killed_once_is_too_small_and_shows_the_way() {
     let records =
         [record(None, 1.0, Verdict::Completed), record(Some(Bytes::from_mib(8)), 0.2, Verdict::Killed("oom".into()))];
     let knee = Knee::of(&records, ASKED);
@@ -164,7 +171,17 @@ fn shares_are_read_as_percent_or_as_parts() {
 fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range() {
     for low in [0, 100, u64::MAX - 2 * STEP.0] {
         let (low, high) = (Bytes(low), Bytes(low) + STEP + Bytes(1));
-        let probe = |limit, judged| Probe { limit, n: 3, killed: 0, late: 0, ratio: None, range: None, judged };
+        let probe = |limit, judged| Probe {
+            limit,
+            n: 3,
+            killed: 0,
+            failed: 0,
+            late: 0,
+            ratio: None,
+            range: None,
+            reread: None,
+            judged,
+        };
         let probes = vec![probe(low, Judged::TooSmall), probe(high, Judged::Enough)];
         let asked = KneeAsked { resolution: 1e-9, ..ASKED };
         let knee = Knee { asked, probes, too_small: Some(low), enough: Some(high), ..Knee::default() };
@@ -181,10 +198,77 @@ fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range(
 
 #[test]
 fn each_limit_has_its_share_of_the_longest_time_and_its_runs_that_ended() {
-    let probe =
-        |ratio, n, killed| Probe { limit: STEP, n, killed, late: 1, ratio, range: None, judged: Judged::Between };
+    let probe = |ratio, n, killed| Probe {
+        limit: STEP,
+        n,
+        killed,
+        failed: 0,
+        late: 1,
+        ratio,
+        range: None,
+        reread: None,
+        judged: Judged::Between,
+    };
     let probes = vec![probe(None, 3, 3), probe(Some(4.0), 3, 1), probe(Some(1.0), 3, 0)];
     assert_eq!(probes.iter().map(Probe::completed).collect::<Vec<_>>(), [0, 1, 2]);
     let knee = Knee { probes, ..Knee::default() };
     assert_eq!(knee.shares().collect::<Vec<_>>(), [None, Some(1.0), Some(0.25)]);
+}
+
+#[test]
+fn surely_is_said_of_three_runs_on_each_side_and_of_no_fewer() {
+    let mib = Bytes::from_mib;
+    let runs = |small: usize, enough: usize| {
+        let mut records = vec![record(None, 1.0, Verdict::Completed)];
+        records.extend((0..small).map(|_| record(Some(mib(40)), 0.2, Verdict::Killed("oom".into()))));
+        records.extend((0..enough).map(|_| record(Some(mib(42)), 1.0, Verdict::Completed)));
+        // A limit above and one below are tried already.
+        records.push(record(Some(mib(50)), 1.0, Verdict::Completed));
+        records.push(record(Some(mib(35)), 0.2, Verdict::Killed("oom".into())));
+        records
+    };
+    let said = |small, enough, least| Knee::of(&runs(small, enough), KneeAsked { runs: least, ..ASKED }).sentence();
+    assert_eq!(
+        said(3, 3, 3),
+        "42.0 MiB is surely enough to stay within 10 % of the unlimited time, 40.0 MiB surely is not"
+    );
+    for (small, enough) in [(1, 3), (3, 1), (1, 1)] {
+        assert!(said(small, enough, 3).starts_with("not finished: 42.0 MiB was enough"), "{}", said(small, enough, 3));
+        let few = said(small, enough, 1);
+        assert!(few.ends_with("40.0 MiB was not (1 run; 3 are needed to be sure)") && !few.contains("surely"), "{few}");
+    }
+    let knee = Knee::of(&runs(1, 3), ASKED);
+    assert_eq!(knee.next(), Some(mib(40)), "killed once: two more");
+}
+
+#[test]
+fn what_cannot_be_reclaimed_is_the_second_limit_and_saves_the_way_down() {
+    let least = KneeAsked { least: Bytes::from_mib(38), ..ASKED };
+    let (knee, runs) = play(least, knee_at(40.0));
+    assert!(knee.probes.iter().all(|probe| probe.limit >= Bytes::from_mib(30)), "{:?}", knee.probes);
+    let (plain, more) = play(ASKED, knee_at(40.0));
+    assert_eq!((knee.too_small.is_some(), knee.enough.is_some()), (true, true));
+    assert!(runs < more && plain.probes.iter().any(|probe| probe.limit < Bytes::from_mib(20)), "{runs} {more}");
+}
+
+#[test]
+fn no_limit_is_set_below_the_floor_of_a_service_in_use() {
+    let floor = Bytes::from_mib(60);
+    let of = |mib: f64| play(KneeAsked { floor, ..ASKED }, knee_at(mib)).0;
+    for mib in [30.0, 61.0, 80.0] {
+        assert!(of(mib).probes.iter().all(|probe| probe.limit >= floor), "{mib}: {:?}", of(mib).probes);
+    }
+    let said = of(30.0).sentence();
+    assert!(said.ends_with("below 60.0 MiB nothing was tried: so much cannot be reclaimed"), "{said}");
+    assert!(of(80.0).sentence().contains("surely is not"));
+}
+
+#[test]
+fn a_run_that_ends_with_an_error_under_a_limit_is_counted_apart_from_a_killed_one() {
+    let mib = Bytes::from_mib(40);
+    let records =
+        [record(None, 1.0, Verdict::Completed), record(Some(mib), 0.1, Verdict::Failed("exit status 1".into()))];
+    let knee = Knee::of(&records, ASKED);
+    let probe = &knee.probes[0];
+    assert_eq!((probe.killed, probe.failed, probe.completed(), probe.judged), (0, 1, 0, Judged::TooSmall));
 }

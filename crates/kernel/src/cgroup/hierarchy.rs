@@ -55,6 +55,18 @@ impl Hierarchy {
         &self.own
     }
 
+    /// The group of a process, as a path in this hierarchy (`/system.slice/x.service`).
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn group_of(&self, root: &Root, pid: u32) -> Result<String> {
+        let path = root.path(format!("/proc/{pid}/cgroup"));
+        let text = read_text(&path)?;
+        let found = ramline_snapshot::processes::cgroup_path(text.as_bytes());
+        let group = found.ok_or_else(|| KernelError::malformed("read", &path, &text))?;
+        Ok(String::from_utf8_lossy(group).into_owned())
+    }
+
     /// The name of our n-th group.
     #[must_use]
     pub fn group_name(n: u32) -> String {

@@ -10,7 +10,6 @@ use crate::limited::plan::unknown_algorithm;
 use crate::limited::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
-use ramline_units::command_line;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "swap-command";
@@ -155,7 +154,7 @@ impl Series for SwapCommand {
         let mark = bench.run.mark();
         // A number no run of the series has.
         let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
-        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout };
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout, look: None };
         let ran = command::run(bench.root, order, None, bench.run)?;
         ran.must_succeed(&self.argv)?;
         // A kernel without a peak (cgroup v2 before 5.19) still knows the largest process.
@@ -191,7 +190,7 @@ impl Series for SwapCommand {
         record.verified.insert("used without a limit".to_owned(), self.used.to_string());
         record.workload.limit = self.limit;
         record.before = observe::counters(bench.root, &sandbox.base);
-        let order = CommandRun { argv: &self.argv, group: Some(&sandbox.group), timeout: self.patience };
+        let order = CommandRun { argv: &self.argv, group: Some(&sandbox.group), timeout: self.patience, look: None };
         bench.progress.phase("the command runs");
         let ran = command::run(bench.root, order, None, bench.run)?;
         record.pool = sandbox.keeper.take().and_then(|keeper| keeper.finish());

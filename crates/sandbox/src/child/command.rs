@@ -4,6 +4,7 @@
 //! the command. So neither making the process nor writing the journal is in the time, and what the launcher used is taken off
 //! again. What it is not: a jail. The command does what it does, as the user who started ramline.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -42,6 +43,36 @@ pub fn main(task: Value) -> Result<()> {
     Err(LabError::Workload(format!("{program}: {error}")))
 }
 
+/// What looks at a run from beside it.
+pub trait Look {
+    /// The command is about to start.
+    fn begin(&mut self, _root: &Root) {}
+
+    /// It runs, with these processes in its group; a verdict ends it.
+    ///
+    /// # Errors
+    /// What prevents the run.
+    fn look(&mut self, root: &Root, members: &[u32]) -> Result<Option<Verdict>>;
+
+    /// It has ended.
+    fn end(&mut self, _root: &Root) {}
+}
+
+impl Look for super::outside::Outside {
+    fn begin(&mut self, root: &Root) {
+        Self::begin(self, root);
+    }
+
+    fn look(&mut self, root: &Root, members: &[u32]) -> Result<Option<Verdict>> {
+        Self::look(self, root, members);
+        Ok(None)
+    }
+
+    fn end(&mut self, root: &Root) {
+        Self::end(self, root);
+    }
+}
+
 /// How the command is run.
 #[derive(Clone, Copy)]
 pub struct CommandRun<'a> {
@@ -51,6 +82,8 @@ pub struct CommandRun<'a> {
     pub group: Option<&'a Group>,
     /// The most time it gets.
     pub timeout: Duration,
+    /// What else looks at it, every 100 ms, or more often where the files it opens are watched.
+    pub look: Option<&'a RefCell<dyn Look>>,
 }
 
 /// One run of the command.
@@ -62,7 +95,7 @@ pub struct Ran {
     pub usage: Usage,
     /// How it ended.
     pub end: End,
-    /// The last line it wrote to standard error, where that was read.
+    /// The last line it wrote to standard error.
     pub said: Option<String>,
 }
 
@@ -71,12 +104,12 @@ pub struct Ran {
 /// # Errors
 /// It cannot be started, or SIGINT or SIGTERM came: then all of it was killed.
 pub fn run(root: &Root, order: CommandRun<'_>, mut watch: Option<&mut Opened>, run: &mut Run) -> Result<Ran> {
-    let CommandRun { argv, group, timeout } = order;
+    let CommandRun { argv, group, timeout, look } = order;
     let mut command = super::command(KIND, &argv)?;
     command.process_group(0);
-    // A pipe that is not emptied would hold the command; a thread costs next to nothing, but only where it is wanted.
+    // A pipe that is not emptied would hold the command, so a thread does that; it sleeps until something is said.
+    command.stderr(Stdio::piped());
     if let Some(watch) = &watch {
-        command.stderr(Stdio::piped());
         watch.watch(&mut command);
     }
     let (reach, every) =
@@ -91,6 +124,9 @@ pub fn run(root: &Root, order: CommandRun<'_>, mut watch: Option<&mut Opened>, r
                     watch.hold(root, child.pid())?;
                     watch.take_in(false)?;
                 }
+                if let Some(look) = look {
+                    look.borrow_mut().begin(root);
+                }
                 let late = Instant::now() + timeout;
                 begun = Some((gate, process::monotonic(), late));
                 child.tick_at(late);
@@ -99,6 +135,11 @@ pub fn run(root: &Root, order: CommandRun<'_>, mut watch: Option<&mut Opened>, r
             (Event::Tick, Some((_, begin, late))) => {
                 if let Some(watch) = &mut watch {
                     watch.take_in(true)?;
+                }
+                if let (Some(look), Some(group)) = (look, group)
+                    && let Some(verdict) = look.borrow_mut().look(root, &group.pids()?)?
+                {
+                    child.stop(verdict)?;
                 }
                 if Instant::now() >= late {
                     let passed = process::monotonic().saturating_sub(begin);
@@ -114,6 +155,9 @@ pub fn run(root: &Root, order: CommandRun<'_>, mut watch: Option<&mut Opened>, r
     };
     if let Some(watch) = &mut watch {
         watch.take_in(true)?;
+    }
+    if let Some(look) = look {
+        look.borrow_mut().end(root);
     }
     if let Some(group) = group {
         // What it left running in the background would go on in the next run.
@@ -174,6 +218,13 @@ impl Ran {
         figures(self.wall, &self.usage)
     }
 
+    /// What it said last, after a colon; nothing where it said nothing.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        let said = self.said.as_ref().filter(|said| !said.is_empty());
+        said.map(|line| format!(": {}", line.escape_debug())).unwrap_or_default()
+    }
+
     /// Refuses to go on with a command that fails by itself.
     ///
     /// # Errors
@@ -182,10 +233,9 @@ impl Ran {
         let end = End { out_of_memory: false, ..self.end.clone() };
         let verdict = Ran { end, ..self.clone() }.verdict();
         let Some(why) = verdict.reason() else { return Ok(()) };
-        let said = self.said.as_ref().filter(|said| !said.is_empty());
-        let said = said.map(|line| format!(": {}", line.escape_debug())).unwrap_or_default();
+        let said = self.last_words();
         let text = format!("the command fails by itself, before anything is limited or evicted: {why}{said}");
-        Err(LabError::refused(vec![text], ramline_units::command_line(argv)))
+        Err(LabError::ended("1 run of the command", vec![text], command_line(argv)))
     }
 }
 

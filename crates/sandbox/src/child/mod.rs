@@ -8,6 +8,7 @@ pub mod command;
 mod end;
 mod entry;
 pub mod lines;
+pub mod outside;
 mod request;
 mod supervisor;
 pub mod worker;

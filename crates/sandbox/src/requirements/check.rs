@@ -3,8 +3,6 @@
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::{memory_room, memory_total, panic_on_oom, zram};
 
-use ramline_units::command_line;
-
 use super::reason::{Caller, Lack, Reason, is_unprivileged, refused};
 use crate::child::command;
 use crate::prelude::*;

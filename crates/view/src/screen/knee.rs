@@ -43,6 +43,7 @@ fn limits(knee: &Knee) -> Table<(&Probe, Option<f64>)> {
         .right("x unlimited", |(probe, _)| probe.ratio.map_or_else(|| "did not end".to_owned(), number::figure))
         .bar(|(_, share)| share)
         .column(Column::left("range").spare(), |(probe, _)| probe.range.map(range))
+        .column(Column::right("read again").spare(), |(probe, _)| probe.reread)
         .wrapped("ended", |(probe, _)| ended(probe))
 }
 
@@ -56,7 +57,12 @@ const fn word(judged: Judged) -> (&'static str, Paint) {
 }
 
 fn ended(probe: &Probe) -> String {
-    let parts = [(probe.completed(), "completed"), (probe.killed, "killed"), (probe.late, "given up")];
+    let parts = [
+        (probe.completed(), "completed"),
+        (probe.killed, "killed"),
+        (probe.failed, "failed"),
+        (probe.late, "given up"),
+    ];
     let parts = parts.into_iter().filter(|(n, _)| *n > 0);
     parts.map(|(n, what)| format!("{what} {n}")).collect::<Vec<_>>().join(", ")
 }
@@ -76,8 +82,10 @@ mod tests {
             limit: Bytes::from_mib(mib),
             n: 3,
             killed,
+            failed: 0,
             late: 0,
             ratio,
+            reread: Some(Bytes::from_mib(7)),
             range: ratio.map(|r| (r, r)),
             judged,
         };

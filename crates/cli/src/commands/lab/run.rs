@@ -8,6 +8,8 @@ use ramline_lab::series::{self, Consent, Env, Order};
 
 use super::{folder_of, known, report};
 use crate::prelude::*;
+use crate::retry;
+use ramline_lab::LabError;
 
 /// Run an experiment
 #[derive(Debug, Args)]
@@ -175,31 +177,48 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
         // What is busy now need not be when it is done, so that is a doubt here.
         let mut relaxed = params.clone();
         relaxed.set(&experiment.table(), "allow-busy", vec!["true".to_owned()])?;
-        plan(&experiment.open(&root, &relaxed)?);
+        plan(&opened(experiment, &root, &relaxed, resume)?);
         return Ok(exit::DONE);
     }
     if process::uid() != 0 {
         // Refused, with everything else that is missing, before even the state directory is made.
-        experiment.open(&root, params)?;
+        opened(experiment, &root, params, resume)?;
     }
     // Before anything is started: a place that cannot be written.
     let html = how.html.as_deref().map(report::target).transpose()?;
-    let folder = made(experiment, params, resume, how.prove)?;
-    report::print(&folder, how.format, html)
+    let (folder, ended) = made(experiment, params, resume, how.prove)?;
+    let code = report::print(&folder, how.format, html)?;
+    // What was found until then stands above; why there is no more of it is the error.
+    ended.map_or(Ok(code), |error| Err(whole(error, experiment, params, resume).into()))
 }
 
-/// Makes a series, or what is missing of one.
+/// Checks the values against the machine; an error proposes the command that was given, with what would help.
+fn opened(experiment: &Experiment, root: &Root, params: &Params, resume: Option<&RunFolder>) -> Result<PlannedSeries> {
+    Ok(experiment.open(root, params).map_err(|error| whole(error, experiment, params, resume))?)
+}
+
+fn whole(error: LabError, experiment: &Experiment, params: &Params, resume: Option<&RunFolder>) -> LabError {
+    let words = if resume.is_some() { experiment.words(params, &[]) } else { retry::given() };
+    retry::whole(error, &format!("ramline lab run {}", experiment.name), &words)
+}
+
+/// Makes a series, or what is missing of one, and what ended it early.
 ///
 /// # Errors
 /// As the lab refuses, fails or is interrupted.
-pub fn made(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, prove: bool) -> Result<RunFolder> {
+pub fn made(
+    experiment: &Experiment,
+    params: &Params,
+    resume: Option<&RunFolder>,
+    prove: bool,
+) -> Result<(RunFolder, Option<LabError>)> {
     let root = Root::live();
     // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
     let lock = state::lock(&root)?;
     for removed in series::clean_up(&lock, &root)? {
         ramline_kernel::stdio::tell(&removed);
     }
-    let mut series = experiment.open(&root, params)?;
+    let mut series = opened(experiment, &root, params, resume)?;
     plan(&series);
     let agreed = consent::given(prove, &series.global)?;
     signals::install();
@@ -207,8 +226,10 @@ pub fn made(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
     let order = Order { experiment, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
-    let done = series::run(&env, &order, &mut series, consent, &mut Terminal::series(rounds))?;
-    Ok(done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?)
+    let done = series::run(&env, &order, &mut series, consent, &mut Terminal::series(rounds))
+        .map_err(|error| whole(error, experiment, params, resume))?;
+    let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
+    Ok((folder, done.ended))
 }
 
 /// To stderr, on a terminal or not.

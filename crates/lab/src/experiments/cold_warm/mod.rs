@@ -102,7 +102,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
             "the command is run {} times more to see what it needs; it runs as user {}: {}",
             if list.is_none() { 2 } else { 1 },
             process::uid(),
-            ramline_units::command_line(argv)
+            command_line(argv)
         ),
         Subject::File(path) => format!("reading {}", path.display()),
         Subject::Size(size) => format!("reading a scratch file of {size}"),
@@ -176,7 +176,7 @@ impl Series for ColdWarm {
                 let mark = bench.run.mark();
                 // A number no run of the series has.
                 let group = self.group(u32::MAX, bench)?.map(|(group, _)| group);
-                let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout };
+                let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout, look: None };
                 self.files = FileSet::of_command(order, list.as_deref(), bench.run)?.0;
                 bench.run.undo_to(mark)?;
             }
@@ -243,7 +243,7 @@ impl ColdWarm {
             record.before = observe::counters(bench.root, &group.stat()?);
         }
         let group = group.as_ref().map(|(group, _)| group);
-        let order = CommandRun { argv, group, timeout: self.timeout };
+        let order = CommandRun { argv, group, timeout: self.timeout, look: None };
         let ran = command::run(bench.root, order, None, bench.run)?;
         if let Some(group) = group {
             record.after = observe::counters(bench.root, &group.stat()?);

@@ -40,6 +40,9 @@ impl Stages<'_> {
                     let what = format!("runs of the proof: {}", brought.out_of_time.join(", "));
                     done.skip(&what, "out of time", Some("ramline lab run code-plus-data"));
                 }
+                if let Some(error) = brought.ended {
+                    done.skip("runs of the proof", error.to_string(), Some("ramline lab run code-plus-data"));
+                }
                 if let Some(folder) = brought.folder {
                     done.runs = folder.read()?.records;
                 }

@@ -7,9 +7,13 @@
 
 use ramline_evidence::knee::{self, Knee, KneeAsked};
 
+mod client;
+
+use std::cell::RefCell;
+
 use crate::fileset::{FileSet, Warmth};
 use crate::prelude::*;
-use ramline_sandbox::child::command::{self, CommandRun};
+use ramline_sandbox::child::command::{self, CommandRun, Ran};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "knee";
@@ -23,7 +27,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "How little memory does a command need to run nearly as fast as with all of it?",
     how: "The command is run in a memory cgroup, in turn without a limit and at one. The limits are halved in on: enough is a limit at \
-          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
+          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted. A command that leaves its work to a server outside its group is noticed, and not measured alone.",
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/knee.md")),
     parameters: &[
@@ -50,6 +54,12 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
         row("timeout", Kind::Time, Some("5min"), "The most time a run without a limit gets"),
+        row(
+            "client-only",
+            Kind::Switch,
+            Some("false"),
+            "Measure the command alone although a server outside its group does part of the work",
+        ),
     ],
     figures: &["wall", "major faults", "read from disks"],
     child: None,
@@ -67,9 +77,12 @@ struct Search {
     runs: usize,
     warm: bool,
     timeout: Duration,
+    client_only: bool,
     // From here on: of the set-up, and what was seen so far.
     files: FileSet,
     start: Bytes,
+    least: Bytes,
+    outside: Vec<String>,
     cold: Duration,
     records: Vec<RunRecord>,
 }
@@ -81,10 +94,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         let text = params.text(name).unwrap_or_default();
         knee::share(text).ok_or_else(|| {
             let message = format!("--{name} '{}' is not a share such as 10%", text.escape_debug());
-            LabError::usage(
-                message,
-                format!("ramline lab run {NAME} --{name} 10% -- {}", ramline_units::command_line(&argv)),
-            )
+            LabError::usage(message, format!("ramline lab run {NAME} --{name} 10% -- {}", command_line(&argv)))
         })
     };
     let (within, resolution) = (share("within")?, share("resolution")?);
@@ -94,10 +104,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         let message =
             format!("--patience must be a number above {least} and at most 100: the time to wait, in unlimited times");
         let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * least).ceil().max(3.0));
-        let hint = format!(
-            "ramline lab run {NAME} --within {within} --patience {enough} -- {}",
-            ramline_units::command_line(&argv)
-        );
+        let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", command_line(&argv));
         return Err(LabError::usage(message, hint));
     }
     let command = format!("ramline lab run {NAME}");
@@ -118,7 +125,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
             percent(within),
             percent(resolution)
         ),
-        format!("the command runs as user {}: {}", process::uid(), argv.join(" ")),
+        format!("the command runs as user {}: {}", process::uid(), command_line(&argv)),
         "its files are evicted before each run, so that their pages are charged to it".to_owned(),
     ];
     if warm {
@@ -134,8 +141,11 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         runs: usize::try_from(params.runs()).unwrap_or(usize::MAX),
         warm,
         timeout,
+        client_only: params.switch("client-only"),
         files: FileSet::default(),
         start: Bytes::ZERO,
+        least: Bytes::ZERO,
+        outside: Vec::new(),
         cold: Duration::ZERO,
         records: Vec::new(),
     });
@@ -149,7 +159,8 @@ impl Series for Search {
         let mark = bench.run.mark();
         // Numbers no run of the series has.
         let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
-        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout };
+        let beside = RefCell::new(client::Beside::new(&group, swap::areas(bench.root)?.is_empty()));
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout, look: Some(&beside) };
         let (files, ran) = FileSet::of_command(order, self.list.as_deref(), bench.run)?;
         let peak = group.stat()?.peak.unwrap_or_default();
         bench.run.undo_to(mark)?;
@@ -157,9 +168,13 @@ impl Series for Search {
         self.cold = Duration::from_nanos(ran.wall.0);
         // A kernel without a peak (cgroup v2 before 5.19): what the files need and the largest process had.
         self.start = peak.max(if peak.0 == 0 { self.files.needed() + ran.usage.max_rss } else { knee::STEP });
+        let beside = beside.into_inner();
+        self.least = beside.least;
+        self.outside = client::look_at(&beside.outside, &self.asked(&ran), bench.root)?;
         // A series that is gone on with began where it began.
-        let started = self.records.iter().find_map(|record| record.arm.settings.get(knee::START)?.parse().ok());
-        self.start = started.map_or(self.start, Bytes);
+        let recorded = |name: &str| self.records.iter().find_map(|record| record.arm.settings.get(name)?.parse().ok());
+        let (start, least) = (recorded(knee::START), recorded(knee::LEAST));
+        (self.start, self.least) = (start.map_or(self.start, Bytes), least.map_or(self.least, Bytes));
         Ok(())
     }
 
@@ -180,12 +195,14 @@ impl Series for Search {
             Some(limit) if arm.name != knee::UNLIMITED => Some(limit),
             _ => None,
         };
-        let start = self.start.0.to_string();
+        let (start, least) = (self.start.0.to_string(), self.least.0.to_string());
+        let from = [(knee::START, start.as_str()), (knee::LEAST, least.as_str())];
         record.arm = match limit {
             Some(limit) => {
-                Arm::named(&format!("limit {limit}"), &[(knee::LIMIT, &limit.0.to_string()), (knee::START, &start)])
+                let at = limit.0.to_string();
+                Arm::named(&format!("limit {limit}"), &[&[(knee::LIMIT, at.as_str())], &from[..]].concat())
             }
-            None => Arm::named(knee::UNLIMITED, &[(knee::START, &start)]),
+            None => Arm::named(knee::UNLIMITED, &from),
         };
         requirements::describe(record, Some(self.hierarchy.version()), None);
         self.run_once(limit, record, bench)?;
@@ -196,8 +213,24 @@ impl Series for Search {
 
 impl Search {
     fn knee(&self) -> Knee {
-        let Search { within, resolution, runs, start, .. } = *self;
-        Knee::of(&self.records, KneeAsked { within, resolution, runs, start })
+        let Search { within, resolution, runs, start, least, .. } = *self;
+        Knee::of(&self.records, KneeAsked { within, resolution, runs, start, least, floor: Bytes::ZERO })
+    }
+
+    fn asked<'a>(&'a self, ran: &Ran) -> client::Asked<'a> {
+        let (argv, within, client_only) = (self.argv.as_slice(), self.within, self.client_only);
+        client::Asked { argv, within, client_only, cpu: ran.usage.cpu(), peak: self.start }
+    }
+
+    /// The run before this one, where it did not end by itself: what it left may stand in the way.
+    fn cut_off(&self) -> Option<String> {
+        let last = self.records.last()?;
+        let how = match &last.verdict {
+            Verdict::Killed(_) => "killed",
+            Verdict::Thrashing(_) => "ended by us",
+            _ => return None,
+        };
+        Some(format!("the run before it, within {}, was {how}", setting(last)?))
     }
 
     /// So long a run at a limit is waited for.
@@ -207,16 +240,52 @@ impl Search {
     }
 
     fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let mark = bench.run.mark();
+        let ran = self.run_in(limit, record, bench)?;
+        if limit.is_some() || record.verdict == Verdict::Completed {
+            return Ok(());
+        }
+        // It ran at the set-up. What a run that was killed has left (a pid file, a lock, a socket) may be in the way once.
+        let before = self.cut_off();
+        if let Some(before) = &before {
+            let once = format!("it failed once{}; {before}, and may have left something", ran.last_words());
+            bench.run.undo_to(mark)?;
+            let again = self.run_in(limit, record, bench)?;
+            record.notes.push(once);
+            if again.verdict() == Verdict::Completed {
+                return Ok(());
+            }
+        }
+        Err(self.fails_now(&ran, record, before))
+    }
+
+    /// Nothing can be compared any more.
+    fn fails_now(&self, ran: &Ran, record: &RunRecord, before: Option<String>) -> LabError {
+        let why = match &record.verdict {
+            Verdict::Killed(_) if ran.end.out_of_memory => {
+                "the machine has too little memory left for it now".to_owned()
+            }
+            verdict => format!("{}{}", verdict.reason().unwrap_or_default(), ran.last_words()),
+        };
+        let mut reasons = vec![format!("without a limit the command fails now, and did not before: {why}")];
+        reasons.extend(before.map(|before| {
+            format!("{before}: look for what it left, such as a pid file, a lock or a socket, and remove it where the command begins")
+        }));
+        LabError::ended("the first run", reasons, command_line(&self.argv))
+    }
+
+    fn run_in(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Ran> {
         bench.progress.phase("evicting its files");
         let state = self.files.bring_about(Warmth::Cold)?;
         let (group, real) = group::limited(&self.hierarchy, limit, record.order, bench.run)?;
         record.verified.insert("memory limit".to_owned(), real.to_string());
         record.verified.insert("its files in the page cache before the run".to_owned(), state.of_all.to_string());
         record.detail = Some(self.files.detail());
-        record.notes.extend(self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger")));
+        let stays = self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger"));
+        record.notes = self.outside.iter().cloned().chain(stays).collect();
         record.before = observe::counters(bench.root, &group.stat()?);
         let timeout = if limit.is_some() { self.patience() } else { self.timeout };
-        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout };
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout, look: None };
         let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
         bench.progress.phase(&format!("the command runs {at}"));
         let mut ran = command::run(bench.root, order, None, bench.run)?;
@@ -230,14 +299,13 @@ impl Search {
         ran.note(record);
         let peak = stat.peak.map(|peak| Figure::new("peak of the group", peak.as_f64(), "bytes", Better::Neither));
         record.figures = ran.figures().into_iter().chain(peak).collect();
-        if limit.is_none() && record.verdict != Verdict::Completed {
-            // It ran at the set-up: something has changed, and nothing can be compared any more.
-            ran.must_succeed(&self.argv)?;
-            let text = format!("without a limit of its own, {real} was not enough for the command");
-            return Err(LabError::Workload(text));
-        }
-        Ok(())
+        Ok(ran)
     }
+}
+
+/// The limit of a run, in words.
+fn setting(record: &RunRecord) -> Option<Bytes> {
+    record.arm.settings.get(knee::LIMIT)?.parse().ok().map(Bytes)
 }
 
 #[cfg(test)]

@@ -1,0 +1,92 @@
+//! The one command that an error proposes, as whole as the one that was given: with all its options, and what follows `--`.
+//!
+//! The lab knows which option would help, and not what else was on the command line; here both come together.
+//!
+//! Worked example: `ramline lab run knee --within 30% -- gcc x.c` is refused on a busy machine with `ramline lab run knee --allow-busy`;
+//! what is proposed is `ramline lab run knee --within 30% --allow-busy -- gcc x.c`.
+
+use ramline_lab::LabError;
+use ramline_units::command_line;
+
+/// This command line, as it was given.
+#[must_use]
+pub fn given() -> Vec<String> {
+    std::iter::once("ramline".to_owned()).chain(std::env::args().skip(1)).collect()
+}
+
+/// Makes what an error proposes whole, where that is `base` with more options: they are put into `words`.
+#[must_use]
+pub fn whole(error: LabError, base: &str, words: &[String]) -> LabError {
+    error.completed(|hint| {
+        let (sudo, plain) = hint.strip_prefix("sudo ").map_or(("", hint), |plain| ("sudo ", plain));
+        match plain.strip_prefix(base) {
+            Some(more) if more.is_empty() || more.starts_with(' ') => {
+                // A command that is repeated there stands in the words already.
+                let more = more.split(" -- ").next().unwrap_or_default();
+                format!("{sudo}{}", with(words, &more.split_whitespace().collect::<Vec<_>>()))
+            }
+            _ => hint.to_owned(),
+        }
+    })
+}
+
+/// The words with these options, which take the place of the same ones.
+fn with(words: &[String], more: &[&str]) -> String {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (before, after) = words.split_at(end);
+    let named = |word: &str| {
+        let name = word.split('=').next().unwrap_or(word);
+        // The option has two names.
+        if name == "--settings" { "--arms".to_owned() } else { name.to_owned() }
+    };
+    let is_set = |word: &str| {
+        word.starts_with("--") && more.iter().any(|new| new.starts_with("--") && named(new) == named(word))
+    };
+    let mut kept: Vec<String> = Vec::new();
+    let mut at = before.iter().peekable();
+    while let Some(word) = at.next() {
+        if !is_set(word) {
+            kept.push(word.clone());
+        } else if !word.contains('=') {
+            // Its value.
+            at.next_if(|next| !next.starts_with('-'));
+        }
+    }
+    kept.extend(more.iter().map(|word| (*word).to_owned()));
+    kept.extend(after.iter().cloned());
+    command_line(&kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn proposed(hint: &str, given: &[String]) -> String {
+        let error = whole(LabError::refused(vec!["no".to_owned()], hint), "ramline lab run knee", given);
+        error.to_string().lines().last().unwrap_or_default().trim().trim_start_matches("try: ").to_owned()
+    }
+
+    #[test]
+    fn the_option_that_helps_is_put_before_the_command_and_the_rest_stays() {
+        let given =
+            [words("ramline lab run knee --within 30% --prove --"), vec!["sh".into(), "-c".into(), "a b".into()]]
+                .concat();
+        assert_eq!(
+            proposed("ramline lab run knee --allow-busy", &given),
+            "ramline lab run knee --within 30% --prove --allow-busy -- sh -c 'a b'"
+        );
+        assert_eq!(proposed("ramline show memory", &given), "ramline show memory");
+        assert_eq!(proposed("ramline lab run knees", &given), "ramline lab run knees");
+    }
+
+    #[test]
+    fn an_option_takes_the_place_of_the_same_one() {
+        let given = words("ramline lab run knee --within=10% --settings a,b --runs 3 -- x");
+        let new = "ramline lab run knee --within 20% --arms c -- x";
+        assert_eq!(proposed(new, &given), "ramline lab run knee --runs 3 --within 20% --arms c -- x");
+    }
+}
