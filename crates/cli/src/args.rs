@@ -28,6 +28,7 @@ pub enum Command {
     Show(commands::show::Show),
     Checkup(commands::checkup::Checkup),
     Explain(commands::explain::Explain),
+    Need(commands::need::Need),
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),

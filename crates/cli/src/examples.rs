@@ -174,6 +174,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "need",
+        &[
+            ("sudo ramline need postgresql.service", "how much memory a service needs for what it does now"),
+            ("sudo ramline need /docker/4f0c --for 30s --json", "a container, watched for 30 s, as data"),
+        ],
+    ),
+    (
         "trace",
         &[
             ("ramline trace make code-plus-data --out load.trace", "what a load touches, as a file"),

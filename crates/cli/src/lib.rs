@@ -39,7 +39,7 @@ fn command() -> clap::Command {
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["measure", "cache", "lab", "swap", "fleet", "generate"];
+const LIVE: &[&str] = &["need", "measure", "cache", "lab", "swap", "fleet", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
@@ -168,6 +168,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Show(command)) => command.run(source),
         Some(Command::Checkup(command)) => command.run(source),
         Some(Command::Explain(command)) => command.run(source),
+        Some(Command::Need(command)) => command.run(source),
         Some(Command::Measure(command)) => command.run(source),
         Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),

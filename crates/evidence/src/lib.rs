@@ -19,6 +19,7 @@ mod eat;
 pub mod even;
 mod fleet;
 mod free;
+mod ghosts;
 pub mod knee;
 mod measurement;
 mod outcome;
@@ -42,6 +43,7 @@ pub use dropped::{DropBalance, DropKind, DropLook, DropMove, DropRun, DropStage,
 pub use eat::{EatPoint, EatRun, EatStage, EatTaken, SWAPPING_FROM, SwapStart, swap_starts};
 pub use fleet::{BrokenHost, FileLines, FitModel, FitRule, FleetReport, HostShare, HostSize, HostsBeyond};
 pub use free::{FreeColumn, FreeGauges};
+pub use ghosts::{FEWEST_RETURNS, GhostBucket, GhostCurve, NOTHING_LEFT, REACH};
 pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_of_p99};
 pub use outcome::{FigureDifference, no_pressure};
 pub use placing::{Lead, NotWon, Noted, Paced};

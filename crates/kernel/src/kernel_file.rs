@@ -32,9 +32,17 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`].
 pub fn read_text(path: &Path) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read_bytes(path)?).into_owned())
+}
+
+/// The same of what is no text.
+///
+/// # Errors
+/// As [`open`].
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path).tried("read", path)?.take(LARGEST).read_to_end(&mut bytes).tried("read", path)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 /// The one number in a small file.

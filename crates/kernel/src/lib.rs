@@ -1,6 +1,7 @@
 //! How the machine is touched.
 
 pub mod arena;
+pub mod bpf;
 pub mod cgroup;
 pub mod direct;
 pub mod drop_caches;

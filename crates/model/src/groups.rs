@@ -120,6 +120,9 @@ pub struct Rates {
     pub refaults_file: Option<f64>,
     /// Anonymous refaults per second.
     pub refaults_anon: Option<f64>,
+    /// Major faults per second.
+    #[serde(default)]
+    pub major_faults: Option<f64>,
     /// Kills in the window.
     pub oom_kills: Option<u64>,
     /// Hits of the limit in the window.
@@ -299,6 +302,7 @@ fn rates(window: &Window<'_>, before: &Index<'_>, after: &Index<'_>, path: &str,
         growth: window.slope(|s| find(s)?.current.map(|b| b.0)),
         refaults_file: window.per_second(event(|e| e.refaults_file)),
         refaults_anon: window.per_second(event(|e| e.refaults_anon)),
+        major_faults: window.per_second(event(|e| e.major_faults)),
         oom_kills: window.delta(event(|e| e.oom_kills)),
         limit_hits: window.delta(event(|e| e.limit_hits)),
     }

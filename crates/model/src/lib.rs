@@ -26,6 +26,7 @@ pub mod group;
 pub mod groups;
 pub mod ledger;
 pub mod maps;
+pub mod need;
 pub mod pages;
 mod prelude;
 pub mod pressure;

@@ -21,6 +21,7 @@ pub mod pin;
 mod prelude;
 mod queue;
 pub mod restore;
+pub mod returns;
 pub mod run;
 pub mod save;
 mod shared;

@@ -33,6 +33,7 @@ pub mod curve;
 mod event;
 mod format;
 pub mod generate;
+pub mod ghosts;
 pub mod numbering;
 pub mod oracle_general;
 mod order;

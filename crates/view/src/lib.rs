@@ -12,6 +12,7 @@ mod fleet;
 pub mod html;
 mod lab_lists;
 pub mod measured;
+mod need;
 pub mod pages;
 mod predict;
 mod prelude;

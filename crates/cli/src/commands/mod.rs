@@ -8,6 +8,7 @@ pub mod generate;
 pub mod judge;
 pub mod lab;
 pub mod measure;
+pub mod need;
 pub mod predict;
 pub mod show;
 pub mod snapshot;

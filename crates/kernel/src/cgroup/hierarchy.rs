@@ -23,7 +23,7 @@ impl Hierarchy {
     /// `Unsupported` when no mounted hierarchy has the memory controller.
     pub fn detect(root: &Root) -> Result<Hierarchy> {
         let mounts = mount::list(root)?;
-        let memberships = memberships(root)?;
+        let memberships = memberships(root, "/proc/self/cgroup")?;
         let of_kind = |kind| mounts.iter().filter(move |mounted: &&Mount| mounted.fs == kind);
         let v1 = of_kind("cgroup").find(|mounted| mounted.super_options.split(',').any(|option| option == "memory"));
         let has_memory = |at: &str| v2::lists_memory(&root.path(at).join("cgroup.controllers"));
@@ -145,9 +145,22 @@ impl Hierarchy {
     }
 }
 
-/// The lines `id:controllers:path` of /proc/self/cgroup as (controllers, path).
-fn memberships(root: &Root) -> Result<Vec<(String, String)>> {
-    let text = match read_text(&root.path("/proc/self/cgroup")) {
+/// The path, in the hierarchy that has the memory controller, of the group that a process is in.
+///
+/// # Errors
+/// `Absent` when there is no such process; `Unsupported` when no mounted hierarchy has the memory controller.
+pub fn group_of(root: &Root, pid: u32) -> Result<String> {
+    let wanted = if Hierarchy::detect(root)?.version == Version::V1 { "memory" } else { "" };
+    let file = format!("/proc/{pid}/cgroup");
+    let found = memberships(root, &file)?.into_iter().find(|(names, _)| names.split(',').any(|name| name == wanted));
+    found.map(|(_, path)| path).ok_or_else(|| {
+        KernelError::unsupported("find the control group of", file, "it is in none with the memory controller")
+    })
+}
+
+/// The lines `id:controllers:path` of such a file as (controllers, path).
+fn memberships(root: &Root, file: &str) -> Result<Vec<(String, String)>> {
+    let text = match read_text(&root.path(file)) {
         Err(error) if error.is_absent() && !root.is_live() => String::new(),
         other => other?,
     };

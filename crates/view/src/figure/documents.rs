@@ -7,6 +7,7 @@ use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
 use ramline_evidence::{ChangeList, FleetReport};
+use ramline_model::need::Need;
 use ramline_model::processes::{By, Filter};
 use ramline_plan::UpkeepPass;
 use ramline_snapshot::cache::{
@@ -115,6 +116,7 @@ documents! {
     "fleet-report" FleetReport;
     "trace-info" Versioned<'static, TouchesSummary>;
     "trace-curve" Versioned<'static, MissCurve>;
+    "need" Versioned<'static, Need>;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;
     "swap-maintain" Versioned<'static, UpkeepPass>;

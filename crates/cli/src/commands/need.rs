@@ -1,0 +1,100 @@
+//! `ramline need`.
+
+use std::ops::ControlFlow;
+
+use ramline_model::groups::{self, GroupTree};
+use ramline_model::need;
+use ramline_pagecache::returns::{self, FEWEST_RETURNS, WatchTime};
+
+use crate::prelude::*;
+
+/// How much memory a control group needs, by watching what it loses and reads again
+///
+/// Nothing of the group is changed: for 8 s, or longer while the answer is not sure, the kernel reports which of its pages are evicted from the page
+/// cache and which return. Needs root, or CAP_BPF and CAP_PERFMON.
+#[derive(Debug, Args)]
+pub struct Need {
+    /// A control group: its path, the last part of it, a service, the id of a container, or of a process
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// Watch for exactly this long [default: 8s, up to 110s while the answer is not sure]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
+    span: Option<Duration>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Need {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// No group goes by the name, it ends while it is watched, or the kernel does not let us watch.
+    pub fn run(&self, source: &Source) -> Result<u8> {
+        source.must_be_live("need GROUP")?;
+        let root = source.kernel_root()?;
+        let want = Wanted { groups: true, meminfo: true, ..Wanted::NOTHING };
+        let before = source.snapshot(want)?;
+        let tree = groups::of(&before, None).ok_or_else(|| {
+            Failure::usage(
+                "no control group with the memory controller was seen\n  try: ramline show cgroups".to_owned(),
+            )
+        })?;
+        let path = self.find(&root, &tree)?;
+        let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));
+        let ids = ramline_kernel::cgroup::ids_below(&dir)?;
+        let current = tree.groups.iter().find(|group| group.path == path).and_then(|group| group.current);
+        signals::install();
+        let terminal = Terminal::new();
+        let time = self.span.map_or(WatchTime::USUAL, |span| WatchTime { least: span, most: span });
+        // To four times its size: nobody gives a service more at once, and a knee is looked for until then.
+        let wanted = current.unwrap_or_default().scale(3, 1).unwrap_or_default();
+        let curve = returns::watch(&root, &ids, time, wanted, |curve, passed| {
+            terminal.now(format!(
+                "watching {}: {} s, {} pages evicted, {} read again",
+                ramline_view::escape(&path),
+                passed.as_secs(),
+                curve.pages_evicted,
+                curve.returns
+            ));
+            match signals::interrupted() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })
+        .map_err(|error| error.or_hint(&format!("sudo ramline need {}", ramline_view::escape(&self.group))))?;
+        drop(terminal);
+        ensure!(!signals::interrupted(), "interrupted; nothing was changed");
+        let after = source.snapshot(want)?;
+        let window = Window::new(&before, &after)?;
+        let tree = groups::of(&after, Some(&window)).unwrap_or(tree);
+        let gone =
+            || Failure::usage(format!("the group {path} ended while it was watched\n  try: ramline show cgroups"));
+        let group = tree.groups.iter().find(|group| group.path == path).ok_or_else(gone)?;
+        // Held against the kernel's own count, lest a kernel whose structures are others be taken for a group that has enough.
+        let counted = group.rates.and_then(|rates| rates.refaults_file).unwrap_or(0.0) * curve.watched.as_secs_f64();
+        ensure!(
+            curve.pages_evicted > 0 || counted < FEWEST_RETURNS as f64,
+            Failure::new(
+                exit::KERNEL,
+                format!(
+                    "the kernel counted {counted:.0} refaults of {path}, and none was seen: its structures are not understood\n  \
+                     try: ramline show cgroups {path} --for 8s"
+                )
+            )
+        );
+        self.format.versioned(&need::need(group, curve))?;
+        Ok(exit::DONE)
+    }
+
+    /// The path of the group: by name, as a service without its ending, or that of a process.
+    fn find(&self, root: &Root, tree: &GroupTree) -> Result<String> {
+        let name = self.group.as_str();
+        let by_name = |name: &str| groups::find(tree, name).map(|at| tree.groups[at].path.clone());
+        let found = by_name(name).or_else(|error| by_name(&format!("{name}.service")).map_err(|_| error));
+        match (found, name.parse::<u32>()) {
+            (Ok(path), _) => Ok(path),
+            (Err(_), Ok(pid)) => Ok(ramline_kernel::cgroup::group_of(root, pid)?),
+            (Err(error), Err(_)) => Err(Failure::usage(error.to_string()).into()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Small programs of ours in the kernel, through bpf(2): raw instructions, loaded without a compiler or a library.
+//!
+//! A program only reads kernel memory and writes records of a fixed size to a ring buffer of ours; the kernel's verifier proves that before it
+//! runs. Offsets of fields come from the running kernel's BTF ([`btf`]), never from its version. Maps, programs and their links are
+//! descriptors: when this process ends, also by SIGKILL, the kernel removes them.
+//!
+//! It needs root, or CAP_BPF and CAP_PERFMON; a kernel with BTF (`/sys/kernel/btf/vmlinux`), and no lockdown in the mode `confidentiality`.
+
+pub mod btf;
+mod call;
+pub mod page_cache;
+mod program;
+mod ring;
+
+pub use page_cache::{PageCacheChange, PageCacheEvent, PageCacheWatch};

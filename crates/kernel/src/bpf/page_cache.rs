@@ -1,0 +1,279 @@
+//! What groups lose from the page cache and what they take in: a program at two raw tracepoints of the kernel.
+//!
+//! Only folios charged to the chosen groups make a record, so that others cost a few reads each. An eviction by reclaim is told from a truncation by
+//! the folio's PG_lru: reclaim isolates a folio from its list before it takes it out of the cache.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, bpf::PageCacheWatch};
+//! use std::os::unix::fs::MetadataExt;
+//! let group = std::fs::metadata("/sys/fs/cgroup/system.slice")?.ino();
+//! let mut watch = PageCacheWatch::start(&Root::live(), &[group])?;
+//! std::thread::sleep(std::time::Duration::from_secs(1));
+//! watch.drain(|event| println!("{event:?}"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::ffi::CStr;
+
+use super::btf::Btf;
+use super::call::{MapKind, attach, load, make_map, only_value, set_value};
+use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R6, R7, R8};
+use super::ring::Ring;
+use ramline_units::Nanos;
+
+use crate::prelude::*;
+
+/// Room for 58,254 records: half a second of the fastest load that was seen, and it is read twenty times a second.
+const RING: Bytes = Bytes::from_mib(4);
+
+/// A folio that went out of the cache, or came into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageCacheEvent {
+    /// CLOCK_MONOTONIC.
+    pub at: Nanos,
+    /// The thread that did it, by its id.
+    pub task: u32,
+    /// What happened.
+    pub what: PageCacheChange,
+    /// The file's device, as the kernel counts it.
+    pub device: u32,
+    /// The file's inode.
+    pub inode: u64,
+    /// The first page of the file.
+    pub index: u64,
+    /// How many pages the folio has.
+    pub pages: u64,
+}
+
+/// What happened to a folio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageCacheChange {
+    /// Read, or about to be, or written for the first time.
+    Added,
+    /// Evicted by reclaim.
+    Evicted,
+    /// Truncated, deleted or dropped.
+    Dropped,
+}
+
+/// A watch on some groups; it ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub struct PageCacheWatch {
+    ring: Ring,
+    lost: OwnedFd,
+    head: u64,
+    lru: u64,
+    /// Programs and links: closed, they end.
+    _held: Vec<OwnedFd>,
+}
+
+/// Where fields are in the running kernel.
+struct Fields {
+    memcg_data: i32,
+    /// Where folios name an object cgroup, which names the group.
+    of_object: Option<i32>,
+    cgroup: i32,
+    kn: i32,
+    id: i32,
+    mapping: i32,
+    host: i32,
+    inode: i32,
+    super_block: i32,
+    device: i32,
+    index: i32,
+    flags: i32,
+    order: i32,
+}
+
+// A record: eight words.
+const TIME: i16 = 0;
+const TASK: i16 = 8;
+const KIND: i16 = 16;
+const INODE: i16 = 24;
+const DEVICE: i16 = 32;
+const INDEX: i16 = 40;
+const FLAGS: i16 = 48;
+const ORDER: i16 = 56;
+const RECORD: i32 = 64;
+
+impl PageCacheWatch {
+    /// Watches the groups with these inodes (of their directories in the hierarchy of the memory controller).
+    ///
+    /// # Errors
+    /// `Denied` without root or the capabilities, `Refused` where the kernel is locked down, `Unsupported` where it has no BTF, no ring buffers
+    /// (before Linux 5.8) or no such tracepoints.
+    pub fn start(root: &Root, groups: &[u64]) -> Result<PageCacheWatch> {
+        let btf = Btf::of_kernel(root)?;
+        let fields = Fields::of(&btf)?;
+        let head = 1 << btf.enumerator("pageflags", "PG_head")?;
+        let lru = 1 << btf.enumerator("pageflags", "PG_lru")?;
+        let entries = u32::try_from(groups.len().max(1)).unwrap_or(u32::MAX);
+        let chosen = make_map(MapKind::Hash, 8, 8, entries)?;
+        for group in groups {
+            set_value(&chosen, *group, 1)?;
+        }
+        let lost = make_map(MapKind::Array, 4, 8, 1)?;
+        let ring = Ring::make(RING)?;
+        let points: [(&CStr, i32); 2] =
+            [(c"mm_filemap_delete_from_page_cache", 0), (c"mm_filemap_add_to_page_cache", 1)];
+        let mut held = Vec::new();
+        for (point, kind) in points {
+            let program = load(&fields.program(&chosen, &lost, ring.map(), kind))?;
+            held.push(attach(&program, point)?);
+            held.push(program);
+        }
+        held.push(chosen);
+        Ok(PageCacheWatch { ring, lost, head, lru, _held: held })
+    }
+
+    /// Hands over what happened since the last call, in order; how much that was.
+    pub fn drain(&mut self, mut each: impl FnMut(PageCacheEvent)) -> u64 {
+        let (head, lru) = (self.head, self.lru);
+        self.ring.drain(|record| {
+            if let Some(event) = event(record, head, lru) {
+                each(event);
+            }
+        })
+    }
+
+    /// Records for which there was no room.
+    ///
+    /// # Errors
+    /// When the counter cannot be read.
+    pub fn lost(&self) -> Result<u64> {
+        only_value(&self.lost)
+    }
+}
+
+fn event(record: &[u8], head: u64, lru: u64) -> Option<PageCacheEvent> {
+    let word = |at: i16| {
+        let at = usize::try_from(at).ok()?;
+        record.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes)
+    };
+    let low = |word: u64| u32::try_from(word & 0xffff_ffff).unwrap_or(0);
+    let flags = word(FLAGS)?;
+    // Beyond 512 GiB no folio goes: what says so is no order.
+    let order = if flags & head == 0 { 0 } else { (word(ORDER)? & 0xff).min(27) };
+    let what = match (word(KIND)?, flags & lru) {
+        (0, 0) => PageCacheChange::Evicted,
+        (0, _) => PageCacheChange::Dropped,
+        _ => PageCacheChange::Added,
+    };
+    // The device was read as four bytes.
+    let device = u32::from_ne_bytes(record.get(32..36)?.try_into().ok()?);
+    Some(PageCacheEvent {
+        at: Nanos(word(TIME)?),
+        task: low(word(TASK)?),
+        what,
+        device,
+        inode: word(INODE)?,
+        index: word(INDEX)?,
+        pages: 1 << order,
+    })
+}
+
+impl Fields {
+    fn of(btf: &Btf) -> Result<Fields> {
+        let at = |structure: &str, member: &str| {
+            btf.offset(structure, member).map(|offset| i32::try_from(offset).unwrap_or(i32::MAX))
+        };
+        // Before 6.6 the order had a field of its own.
+        let order = match btf.offset_if_any("folio", "_folio_order") {
+            Some(offset) => i32::try_from(offset).unwrap_or(i32::MAX),
+            None => at("folio", "_flags_1")?,
+        };
+        // In newer kernels (seen in 7.3) folios belong to an object cgroup that each group has per node, which passes to the parent when the group is removed.
+        let by_object = btf.offset_if_any("mem_cgroup_per_node", "objcg").is_some();
+        Ok(Fields {
+            memcg_data: at("folio", "memcg_data")?,
+            of_object: by_object.then(|| at("obj_cgroup", "memcg")).transpose()?,
+            cgroup: at("mem_cgroup", "css")? + at("cgroup_subsys_state", "cgroup")?,
+            kn: at("cgroup", "kn")?,
+            id: at("kernfs_node", "id")?,
+            mapping: at("folio", "mapping")?,
+            host: at("address_space", "host")?,
+            inode: at("inode", "i_ino")?,
+            super_block: at("inode", "i_sb")?,
+            device: at("super_block", "s_dev")?,
+            index: at("folio", "index")?,
+            flags: at("folio", "flags")?,
+            order,
+        })
+    }
+
+    /// Follows the folio to its group; if that is one of the chosen, writes a record.
+    fn program(&self, chosen: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd, kind: i32) -> Vec<Instruction> {
+        let mut p = Assembler::default();
+        // Both tracepoints have the folio as their first argument.
+        p.load(R7, R1, 0);
+        p.read_kernel(FRAME, -8, 8, R7, self.memcg_data);
+        p.load(R6, FRAME, -8);
+        // The lower bits say what kind of pointer it is (enum page_memcg_data_flags).
+        p.and(R6, -8);
+        p.end_if_zero(R6);
+        for by in self.of_object.into_iter().chain([self.cgroup, self.kn, self.id]) {
+            p.read_kernel(FRAME, -8, 8, R6, by);
+            p.load(R6, FRAME, -8);
+        }
+        p.map(R1, chosen);
+        p.copy(R2, FRAME);
+        p.add(R2, -8);
+        p.call(Helper::MapLookup);
+        p.end_if_zero(R0);
+        p.map(R1, ring);
+        p.set(R2, RECORD);
+        p.set(R3, 0);
+        p.call(Helper::RingbufReserve);
+        p.skip_unless_zero(5, R0);
+        p.only_value(R1, lost);
+        p.set(R2, 1);
+        p.add_atomically(R1, 0, R2);
+        p.end();
+        p.copy(R8, R0);
+        p.call(Helper::KtimeGetNs);
+        p.store(R8, TIME, R0);
+        p.call(Helper::CurrentPidTgid);
+        p.store(R8, TASK, R0);
+        p.store_value(R8, KIND, kind);
+        p.read_kernel(FRAME, -8, 8, R7, self.mapping);
+        p.load(R6, FRAME, -8);
+        p.read_kernel(FRAME, -8, 8, R6, self.host);
+        p.load(R6, FRAME, -8);
+        p.read_kernel(R8, INODE.into(), 8, R6, self.inode);
+        p.read_kernel(FRAME, -8, 8, R6, self.super_block);
+        p.load(R6, FRAME, -8);
+        p.store_value(R8, DEVICE, 0);
+        p.read_kernel(R8, DEVICE.into(), 4, R6, self.device);
+        p.read_kernel(R8, INDEX.into(), 8, R7, self.index);
+        p.read_kernel(R8, FLAGS.into(), 8, R7, self.flags);
+        p.read_kernel(R8, ORDER.into(), 8, R7, self.order);
+        p.copy(R1, R8);
+        p.set(R2, 0);
+        p.call(Helper::RingbufSubmit);
+        p.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_an_eviction_unless_the_folio_is_on_a_list_still() {
+        let record = |kind: u64, flags: u64| {
+            let words = [5u64, 7 << 32 | 9, kind, 1311, 8 << 20 | 1, 44, flags, 3];
+            words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>()
+        };
+        let (head, lru) = (1 << 6, 1 << 5);
+        let seen = event(&record(0, head), head, lru).unwrap();
+        assert_eq!((seen.what, seen.pages, seen.task, seen.inode), (PageCacheChange::Evicted, 8, 9, 1311));
+        assert_eq!((seen.index, seen.at), (44, Nanos(5)));
+        if cfg!(target_endian = "little") {
+            assert_eq!(seen.device, 8 << 20 | 1);
+        }
+        assert_eq!(event(&record(0, lru), head, lru).unwrap().what, PageCacheChange::Dropped);
+        let added = event(&record(1, lru), head, lru).unwrap();
+        assert_eq!((added.what, added.pages), (PageCacheChange::Added, 1));
+        assert_eq!(event(&record(1, 0)[..40], head, lru), None);
+    }
+}

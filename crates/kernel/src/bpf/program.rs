@@ -1,0 +1,185 @@
+//! Instructions of the kernel's virtual machine, put together one by one (Documentation/bpf/standardization/instruction-set.rst).
+//!
+//! Only what the programs of this crate need. Register 10 is the frame, 1 to 5 are arguments, 0 is what a call returns, 6 to 9 survive calls.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// One instruction, as the kernel lays it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Instruction {
+    code: u8,
+    /// Destination and source, four bits each.
+    registers: u8,
+    offset: i16,
+    immediate: i32,
+}
+
+/// A register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reg(pub u8);
+
+/// What calls return.
+pub const R0: Reg = Reg(0);
+/// First argument of calls; the context when a program begins.
+pub const R1: Reg = Reg(1);
+/// Second argument.
+pub const R2: Reg = Reg(2);
+/// Third argument.
+pub const R3: Reg = Reg(3);
+/// Survives calls.
+pub const R6: Reg = Reg(6);
+/// Survives calls.
+pub const R7: Reg = Reg(7);
+/// Survives calls.
+pub const R8: Reg = Reg(8);
+/// The end of the program's stack of 512 bytes.
+pub const FRAME: Reg = Reg(10);
+
+/// Functions of the kernel that a program may call (`enum bpf_func_id`, linux/bpf.h).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Helper {
+    /// The value of a key of a map, or 0.
+    MapLookup = 1,
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    KtimeGetNs = 5,
+    /// The current task, the thread's id in the lower half.
+    CurrentPidTgid = 14,
+    /// Copies kernel memory; gives zeros where there is none.
+    ProbeReadKernel = 113,
+    /// Room for a record, or 0.
+    RingbufReserve = 131,
+    /// Hands the record over.
+    RingbufSubmit = 132,
+}
+
+/// A program in the making. Jumps go forward, to its end.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    out: Vec<Instruction>,
+    to_end: Vec<usize>,
+}
+
+impl Assembler {
+    fn push(&mut self, code: u8, to: Reg, from: Reg, offset: i16, immediate: i32) {
+        let registers = if cfg!(target_endian = "little") { to.0 | from.0 << 4 } else { to.0 << 4 | from.0 };
+        self.out.push(Instruction { code, registers, offset, immediate });
+    }
+
+    /// `to = from`.
+    pub fn copy(&mut self, to: Reg, from: Reg) {
+        self.push(0xbf, to, from, 0, 0);
+    }
+
+    /// `to = value`.
+    pub fn set(&mut self, to: Reg, value: i32) {
+        self.push(0xb7, to, R0, 0, value);
+    }
+
+    /// `to += value`.
+    pub fn add(&mut self, to: Reg, value: i32) {
+        self.push(0x07, to, R0, 0, value);
+    }
+
+    /// `to &= value`, its sign extended.
+    pub fn and(&mut self, to: Reg, value: i32) {
+        self.push(0x57, to, R0, 0, value);
+    }
+
+    /// `to = *(u64 *)(from + offset)`.
+    pub fn load(&mut self, to: Reg, from: Reg, offset: i16) {
+        self.push(0x79, to, from, offset, 0);
+    }
+
+    /// `*(u64 *)(to + offset) = from`.
+    pub fn store(&mut self, to: Reg, offset: i16, from: Reg) {
+        self.push(0x7b, to, from, offset, 0);
+    }
+
+    /// `*(u64 *)(to + offset) = value`.
+    pub fn store_value(&mut self, to: Reg, offset: i16, value: i32) {
+        self.push(0x7a, to, R0, offset, value);
+    }
+
+    /// `*(u64 *)(to + offset) += from`, by all processors at once.
+    pub fn add_atomically(&mut self, to: Reg, offset: i16, from: Reg) {
+        self.push(0xdb, to, from, offset, 0);
+    }
+
+    /// `to` is the map.
+    pub fn map(&mut self, to: Reg, map: &OwnedFd) {
+        self.wide(to, 1, map);
+    }
+
+    /// `to` is the address of the only value of an array.
+    pub fn only_value(&mut self, to: Reg, map: &OwnedFd) {
+        self.wide(to, 2, map);
+    }
+
+    fn wide(&mut self, to: Reg, kind: u8, map: &OwnedFd) {
+        self.push(0x18, to, Reg(kind), 0, map.as_raw_fd());
+        self.push(0, R0, R0, 0, 0);
+    }
+
+    /// Calls a function of the kernel.
+    pub fn call(&mut self, helper: Helper) {
+        self.push(0x85, R0, R0, 0, helper as i32);
+    }
+
+    /// Goes over the next `n` instructions unless the register is 0.
+    pub fn skip_unless_zero(&mut self, n: i16, register: Reg) {
+        self.push(0x55, register, R0, n, 0);
+    }
+
+    /// Ends the program where the register is 0.
+    pub fn end_if_zero(&mut self, register: Reg) {
+        self.to_end.push(self.out.len());
+        self.push(0x15, register, R0, 0, 0);
+    }
+
+    /// Ends the program.
+    pub fn end(&mut self) {
+        self.to_end.push(self.out.len());
+        self.push(0x05, R0, R0, 0, 0);
+    }
+
+    /// `*(to + offset) = *from`, `length` bytes of kernel memory at the address in `from`, moved by `by`.
+    pub fn read_kernel(&mut self, to: Reg, offset: i32, length: i32, from: Reg, by: i32) {
+        self.copy(R3, from);
+        self.add(R3, by);
+        self.copy(R1, to);
+        self.add(R1, offset);
+        self.set(R2, length);
+        self.call(Helper::ProbeReadKernel);
+    }
+
+    /// The whole program, with its end.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Instruction> {
+        let end = self.out.len();
+        for at in std::mem::take(&mut self.to_end) {
+            self.out[at].offset = i16::try_from(end - at - 1).unwrap_or(i16::MAX);
+        }
+        self.set(R0, 0);
+        self.push(0x95, R0, R0, 0, 0);
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jumps_to_the_end_land_on_the_two_instructions_that_return_0() {
+        let mut program = Assembler::default();
+        program.end_if_zero(R1);
+        program.copy(R6, R1);
+        program.end();
+        let made = program.finish();
+        assert_eq!((made[0].code, made[0].offset), (0x15, 2));
+        assert_eq!((made[2].code, made[2].offset), (0x05, 0));
+        assert_eq!(made[3..].iter().map(|i| i.code).collect::<Vec<_>>(), [0xb7, 0x95]);
+    }
+}

@@ -1,0 +1,189 @@
+//! How much memory a group needs, from what it lost and read again while it was watched.
+//!
+//! The answer holds for what the group did in that time and no other; it is for page cache. Memory of its own that was swapped is named and not
+//! counted. Below the present size nothing is said: what was never evicted cannot return.
+//!
+//! Worked example: a database in a group limited to 200 MiB, whose pages all return within 345 MiB of evictions, needs 545 MiB.
+
+use ramline_evidence::{FEWEST_RETURNS, GhostCurve};
+
+use crate::groups::GroupMemory;
+use crate::prelude::*;
+
+/// Sizes that are spoken of, in percent of the present one.
+const STEPS: [u64; 4] = [110, 125, 150, 200];
+/// A group that has this share of its limit left is not pressed by it.
+const ROOM_LEFT: f64 = 0.02;
+/// Growth by this share while it was watched is a group that fills.
+const FILLS: f64 = 0.01;
+/// Less growth is noise: the kernel charges a group in batches of 64 pages for each processor.
+const LEAST_GROWTH: Bytes = Bytes::from_mib(4);
+/// With more pages a miss the kernel reads ahead of what was asked for.
+const READS_AHEAD: f64 = 1.2;
+
+/// What can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NeedAnswer {
+    /// Hardly anything was read again: it has what it needs for what it did.
+    Enough,
+    /// With this size next to nothing is read again.
+    Size(Bytes),
+    /// More than this: there, this share of the misses is left.
+    MoreThan(Bytes, f64),
+    /// It grows: what it will need is not known yet.
+    Fills,
+    /// It reads, and what it reads was not evicted from it before: more memory does not help, or it was watched too briefly.
+    FirstReads,
+}
+
+/// One size, and what is left there.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NeedStep {
+    /// The size of the group.
+    pub size: Bytes,
+    /// More than the present one.
+    pub more: Bytes,
+    /// The share of today's misses that is left; `None` beyond what was seen.
+    pub left: Option<f64>,
+    /// The same as misses a second.
+    pub misses_per_second: Option<f64>,
+}
+
+/// How much memory a group needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Need {
+    /// Path below the mount of the hierarchy.
+    pub group: String,
+    /// What it uses.
+    pub current: Bytes,
+    /// The limit in force: its own, or the tightest above it.
+    pub limit: Option<Bytes>,
+    /// The group that sets the limit.
+    pub limit_at: Option<String>,
+    /// The answer.
+    pub answer: NeedAnswer,
+    /// Some sizes above the present one.
+    pub steps: Vec<NeedStep>,
+    /// Pages read with a miss, where read(2) meets the kernel's read-ahead: more is left than said, until all fits.
+    pub reads_ahead: Option<f64>,
+    /// Anonymous pages swapped in a second, which this does not count; `None` where the kernel does not tell.
+    pub swap_ins: Option<f64>,
+    /// What was seen.
+    pub curve: GhostCurve,
+}
+
+/// The need of `group`, read after it was watched, with rates over that time.
+#[must_use]
+pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
+    let current = group.current.unwrap_or_default();
+    let rates = group.rates.unwrap_or_default();
+    let seconds = curve.watched.as_secs_f64();
+    let has_room = match (group.bound.room, group.bound.effective_max) {
+        (Some(room), Some(limit)) => room.share_of(limit).is_some_and(|share| share > ROOM_LEFT),
+        _ => true,
+    };
+    let grew = rates.growth.map_or(0.0, |growth| growth * seconds);
+    let base = group.bound.max.and_then(Limit::bytes).filter(|_| !has_room).unwrap_or(current);
+    let answer = match (curve.knee(), curve.reach()) {
+        _ if has_room && grew > (FILLS * current.as_f64()).max(LEAST_GROWTH.as_f64()) => NeedAnswer::Fills,
+        _ if curve.returns < FEWEST_RETURNS && curve.misses >= FEWEST_RETURNS => NeedAnswer::FirstReads,
+        _ if curve.returns < FEWEST_RETURNS => NeedAnswer::Enough,
+        (Some(more), _) => NeedAnswer::Size(base + more),
+        (None, reach) => NeedAnswer::MoreThan(base + reach, curve.left(reach).unwrap_or(1.0)),
+    };
+    let says = matches!(answer, NeedAnswer::Size(_) | NeedAnswer::MoreThan(..));
+    let steps = STEPS.iter().filter(|_| says).map(|percent| step(base, *percent, &curve)).collect();
+    let by_faults = group.rates.and_then(|rates| rates.major_faults).unwrap_or(0.0) * seconds;
+    let by_reads = curve.misses as f64 - by_faults;
+    let reads_ahead = curve.pages_per_miss().filter(|pages| *pages > READS_AHEAD && by_reads > by_faults && says);
+    Need {
+        group: group.path.clone(),
+        current,
+        limit: group.bound.effective_max,
+        limit_at: group.bound.effective_at.clone(),
+        answer,
+        steps,
+        reads_ahead,
+        swap_ins: rates.refaults_anon,
+        curve,
+    }
+}
+
+fn step(base: Bytes, percent: u64, curve: &GhostCurve) -> NeedStep {
+    let more = base.scale(percent - 100, 100).unwrap_or_default();
+    let left = curve.left(more);
+    let misses_per_second = left.zip(curve.misses_per_second()).map(|(left, now)| left * now);
+    NeedStep { size: base + more, more, left, misses_per_second }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_evidence::GhostBucket;
+    use ramline_snapshot::groups::Groups;
+    use ramline_snapshot::machine::Machine;
+    use ramline_snapshot::{Seen, Snapshot};
+
+    const SPAN: Nanos = Nanos(10_000_000_000);
+
+    /// A group that used so much before and after, within a limit, with this many major faults a second.
+    fn group(before: u64, after: u64, limit: u64, major_faults: u64) -> GroupMemory {
+        let snapshot = |used: u64, at: u64| {
+            let machine = Machine { boot_id: Some("b".into()), uptime: Some(Nanos(at * SPAN.0)), ..Machine::default() };
+            let mut snapshot = Snapshot::new(machine);
+            let stat = [("pgmajfault".to_owned(), at * 10 * major_faults)].into();
+            let list = vec![Group {
+                path: "/pg".into(),
+                current: Some(Bytes::from_mib(used)),
+                max: Some(Limit::At(Bytes::from_mib(limit))),
+                stat,
+                ..Group::default()
+            }];
+            snapshot.groups = Seen::of(Groups { version: Some(Version::V2), list, ..Groups::default() });
+            snapshot
+        };
+        let (before, after) = (snapshot(before, 1), snapshot(after, 2));
+        let window = Window::new(&before, &after).unwrap();
+        crate::groups::of(&after, Some(&window)).unwrap().groups.remove(0)
+    }
+
+    /// All returns at 345 MiB; so many pages a miss.
+    fn curve(misses: u64, returns: u64, pages_a_miss: u64) -> GhostCurve {
+        GhostCurve {
+            watched: SPAN,
+            page_size: Bytes(4096),
+            misses,
+            returns,
+            pages_added: misses * pages_a_miss,
+            pages_evicted: misses,
+            pages_out: 100_000,
+            buckets: vec![GhostBucket { pages: 345 << 8, returned: returns, beyond: misses - returns }],
+            ..GhostCurve::default()
+        }
+    }
+
+    #[test]
+    fn a_group_at_its_limit_needs_the_limit_and_what_it_misses() {
+        let need = need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1));
+        assert_eq!(need.answer, NeedAnswer::Size(Bytes::from_mib(545)));
+        let steps: Vec<_> = need.steps.iter().map(|step| (step.size.0 >> 20, step.left)).collect();
+        assert_eq!(steps, [(220, Some(1.0)), (250, Some(1.0)), (300, Some(1.0)), (400, Some(1.0))]);
+        assert_eq!((need.steps[0].misses_per_second, need.reads_ahead), (Some(1000.0), None));
+    }
+
+    #[test]
+    fn read_ahead_is_named_where_read_2_meets_it_and_not_for_mapped_files() {
+        assert_eq!(super::need(&group(200, 200, 200, 0), curve(10_000, 10_000, 3)).reads_ahead, Some(3.0));
+        assert_eq!(super::need(&group(200, 200, 200, 1000), curve(10_000, 10_000, 3)).reads_ahead, None);
+    }
+
+    #[test]
+    fn no_number_is_given_to_a_group_that_grows_reads_ever_new_data_or_reads_nothing_again() {
+        let answer = |group: GroupMemory, curve| super::need(&group, curve).answer;
+        assert_eq!(answer(group(80, 120, 200, 0), curve(10_000, 9_000, 1)), NeedAnswer::Fills);
+        assert_eq!(answer(group(200, 200, 200, 0), curve(10_000, 50, 1)), NeedAnswer::FirstReads);
+        assert_eq!(answer(group(199, 200, 200, 0), curve(40, 40, 1)), NeedAnswer::Enough);
+        assert_eq!(answer(group(10, 10, 200, 0), curve(0, 0, 1)), NeedAnswer::Enough);
+    }
+}

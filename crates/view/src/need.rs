@@ -1,0 +1,92 @@
+//! `ramline need`: how much memory a group needs, in one sentence, and what is left at other sizes.
+
+use ramline_model::need::{Need, NeedAnswer, NeedStep};
+use ramline_sheet::format;
+
+use crate::prelude::*;
+
+/// How much more is left with the kernel's read-ahead than without it, at most (measured on PostgreSQL and SQLite, docs/need.md).
+const READ_AHEAD_WORST: f64 = 2.5;
+/// A swap-in a second and more is worth a line.
+const WORTH_A_LINE: f64 = 1.0;
+
+impl Screen for Need {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let paint = match self.answer {
+            NeedAnswer::Enough => Paint::Good,
+            NeedAnswer::Size(_) | NeedAnswer::MoreThan(..) => Paint::Warn,
+            NeedAnswer::Fills | NeedAnswer::FirstReads => Paint::Bold,
+        };
+        sheet.answer(paint, answer(self));
+        sheet.line(today(self));
+        if !self.steps.is_empty() {
+            sheet.headed_table("With a size of", table(&self.steps));
+        }
+        sheet.line(self.reads_ahead.map(|pages| {
+            format!(
+                "The kernel reads ahead, {pages:.1} pages a miss, and part of that is not used: between the present size and the one at which all \
+                 fits, up to {READ_AHEAD_WORST} times as much is left as shown. Without read-ahead (read_ahead_kb=0 of the disk, or \
+                 POSIX_FADV_RANDOM) it is as shown."
+            )
+        }));
+        let swap_ins = self.swap_ins.filter(|rate| *rate >= WORTH_A_LINE);
+        sheet.line(
+            swap_ins.map(|rate| format!("Not counted: {} pages a second were read back from swap.", per_second(rate))),
+        );
+        sheet.line(
+            (self.curve.lost > 0)
+                .then(|| format!("{} events were lost; the answer is less certain.", format::count(self.curve.lost))),
+        );
+        sheet.dim(format!(
+            "For what it did in these {}; what it uses less often than that is not seen. {} pages were evicted, {} reads were of \
+             pages evicted meanwhile.",
+            self.curve.watched,
+            format::count(self.curve.pages_evicted),
+            format::count(self.curve.returns),
+        ));
+        sheet
+    }
+}
+
+fn answer(need: &Need) -> String {
+    let group = ramline_units::escape(&need.group);
+    let beside = match (need.limit, &need.limit_at) {
+        (Some(limit), Some(at)) if *at == need.group => format!("its limit is {limit}"),
+        _ => format!("it has {}", need.current),
+    };
+    match need.answer {
+        NeedAnswer::Enough => format!("{group} has enough memory: hardly anything was read again."),
+        NeedAnswer::Size(size) => format!("{group} needs about {size}: {beside}."),
+        NeedAnswer::MoreThan(size, left) => {
+            format!("{group} needs more than {size}: {} of its misses are left there.", number::percent(left))
+        }
+        NeedAnswer::Fills => format!("{group} is still growing: ask again when its size stays the same."),
+        NeedAnswer::FirstReads => {
+            format!("More memory would not help {group} now: what it reads was not evicted before.")
+        }
+    }
+}
+
+fn today(need: &Need) -> String {
+    let misses = need.curve.misses_per_second().map(per_second).unwrap_or_default();
+    let of = match (need.limit, &need.limit_at) {
+        (Some(limit), Some(at)) if *at == need.group => format!(" of its limit of {limit}"),
+        (Some(limit), Some(at)) => format!("; the limit in force is {limit}, of {}", ramline_units::escape(at)),
+        _ => "; no limit applies to it".to_owned(),
+    };
+    format!("It uses {}{of}, and misses its page cache {misses} times a second.", need.current)
+}
+
+fn per_second(rate: f64) -> String {
+    if rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") }
+}
+
+fn table(steps: &[NeedStep]) -> Table<&NeedStep> {
+    Table::of(steps)
+        .right("size", |step| step.size)
+        .right("more", |step| format!("+{}", step.more))
+        .right("misses left", |step| step.left.map_or_else(|| "not seen".to_owned(), number::percent))
+        .right("a second", |step| step.misses_per_second.map(per_second))
+        .bar(|step| step.left)
+}
