@@ -10,6 +10,7 @@ mod huge_pages_unused;
 mod kernel_memory_growing;
 pub(crate) mod killer_cannot_trigger;
 mod leaked_tmpfs_files;
+mod memory_without_owner;
 mod needs;
 mod no_swap_and_refaults;
 mod nothing_to_change;
@@ -50,6 +51,7 @@ pub const RULES: &[Rule] = &[
     tmp_near_limit::RULE,
     tmpfs_quota_near_limit::RULE,
     kernel_memory_growing::RULE,
+    memory_without_owner::RULE,
     killer_cannot_trigger::RULE,
     group_at_limit_loses_cache::RULE,
     process_swap_hot::RULE,

@@ -38,6 +38,7 @@ pub mod swapped;
 pub mod tiers;
 pub mod tmpfs;
 pub mod translate;
+pub mod unowned;
 pub mod verdict;
 pub mod watermarks;
 mod worded;

@@ -18,7 +18,7 @@ pub(super) const TOPIC: Topic = Topic {
         "Page tables grow with processes times shared memory: 250 processes over 16 GiB need up to 8 GiB of them, unless huge pages are used. Unreclaimable memory that grows for days without its owners growing is a leak, often of dead groups.",
     ],
     myth: "A large slab is a leak: most of it is names and inodes after a walk over many files (a backup, updatedb), and it shrinks when memory is needed.",
-    to_do: "Nothing while it does not grow for days; if it does, look at the largest caches as root.",
+    to_do: "Nothing, unless it grows: to see that, look twice, as root: sudo ramline show --for 60s.",
     next: "ramline show memory",
 };
 
@@ -64,6 +64,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }
         Seen::Denied { .. } => out.put("largest caches", "not seen: for root only", "/proc/slabinfo"),
         _ => {}
+    }
+    if let Some(found) =
+        crate::RULES.iter().find(|rule| rule.id == "memory-without-owner").and_then(|rule| rule.finding(inputs))
+    {
+        out.to_do = format!("{}.", capital(&found.effect));
     }
     match &ledger {
         None => unseen(inputs, "meminfo"),

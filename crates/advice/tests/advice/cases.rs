@@ -42,7 +42,9 @@ impl Case {
         let uptime = self.now.machine.uptime.unwrap();
         // The trees are of idle machines. Where something is reclaimed or comes back, little is free.
         if let (false, Seen::Seen { data, .. }) = (counters.is_empty(), &mut self.now.meminfo) {
-            data.mem_free = data.mem_total.map(|total| ramline_units::Bytes(total.0 / 20));
+            let (before, free) = (data.mem_free.unwrap(), ramline_units::Bytes(data.mem_total.unwrap().0 / 20));
+            data.mem_free = Some(free);
+            data.inactive_file = data.inactive_file.map(|files| files + before.saturating_sub(free));
         }
         let mut before = self.now.clone();
         before.machine.uptime = Some(Nanos(uptime.0 - 2_000_000_000));

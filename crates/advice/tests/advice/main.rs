@@ -8,5 +8,6 @@ mod findings;
 mod measured;
 mod planning;
 mod state;
+mod unowned;
 mod users;
 mod who;
