@@ -77,18 +77,22 @@ pub struct TmpfsState {
 pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     let all = snapshot.mounts.data()?;
     let ram = snapshot.mem_total();
-    let mut seen: Vec<(&str, TmpfsMount)> = Vec::new();
+    let topmost: HashMap<&str, usize> = all.iter().enumerate().map(|(index, m)| (m.at.as_str(), index)).collect();
+    let mut mounts: Vec<TmpfsMount> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, mount) in all.iter().enumerate().filter(|(_, m)| in_ram(&m.fs)) {
         // What is mounted over it hides it, and is what was asked for its size.
-        if mount.hidden || all.iter().skip(index + 1).any(|over| over.at == mount.at) {
+        if mount.hidden || topmost.get(mount.at.as_str()) != Some(&index) {
             continue;
         }
-        match seen.iter_mut().find(|(dev, _)| *dev == mount.dev) {
-            Some((_, first)) => first.also_at.push(mount.at.clone()),
-            None => seen.push((&mount.dev, line(mount, ram))),
+        match places.get(mount.dev.as_str()).and_then(|place| mounts.get_mut(*place)) {
+            Some(first) => first.also_at.push(mount.at.clone()),
+            None => {
+                places.insert(&mount.dev, mounts.len());
+                mounts.push(line(mount, ram));
+            }
         }
     }
-    let mounts: Vec<TmpfsMount> = seen.into_iter().map(|(_, line)| line).collect();
     let used = mounts.iter().filter_map(|m| m.used).sum();
     let limits: Bytes = mounts.iter().filter(|m| m.fillable).filter_map(|m| m.size?.bytes()).sum();
     let shmem = snapshot.meminfo.data().and_then(|m| m.shmem);

@@ -4,7 +4,10 @@
 //! normal: nothing is said about sums. A single limit above RAM plus swap can never be honoured: filling it ends with
 //! the out-of-memory killer, which cannot free tmpfs pages. /tmp has a rule of its own.
 
+use std::collections::{HashMap, HashSet};
+
 use ramline_model::tmpfs::TmpfsMount;
+use ramline_snapshot::mounts::Mount;
 
 use crate::prelude::*;
 
@@ -25,7 +28,9 @@ const LEAST_SIZE: Bytes = Bytes::from_mib(1);
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let state = tmpfs::of(inputs.snapshot)?;
-    let mounts = || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && writable(inputs.snapshot, m));
+    let written = writable(inputs.snapshot);
+    let mounts =
+        || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && written.contains(m.at.as_str()));
     let full: Vec<(&TmpfsMount, &str, f64)> =
         mounts().filter_map(|m| fullness(m).map(|(what, share)| (m, what, share))).collect();
     if let Some((mount, what, share)) = full.first() {
@@ -42,11 +47,13 @@ fn limit(mount: &TmpfsMount) -> Option<Bytes> {
     mount.size.and_then(Limit::bytes).filter(|limit| *limit >= LEAST_SIZE)
 }
 
-fn writable(snapshot: &Snapshot, mount: &TmpfsMount) -> bool {
+/// Mount points at which files can be written: mounted over one another, the last one is what is seen.
+fn writable(snapshot: &Snapshot) -> HashSet<&str> {
     let read_only = |text: &str| text.split(',').any(|option| option == "ro");
     let all = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
-    // Mounted over one another, the last one is what is seen.
-    all.iter().rfind(|m| m.at == mount.at).is_some_and(|m| !read_only(&m.options) && !read_only(&m.super_options))
+    let last: HashMap<&str, &Mount> = all.iter().map(|mount| (mount.at.as_str(), mount)).collect();
+    let open = last.into_values().filter(|m| !read_only(&m.options) && !read_only(&m.super_options));
+    open.map(|mount| mount.at.as_str()).collect()
 }
 
 /// What is nearly used up, and how far.

@@ -16,7 +16,8 @@ const LOCAL: &[&str] = &[
 pub fn mounts(reader: &Reader<'_>) -> Seen<Vec<Mount>> {
     reader.section("/proc/self/mountinfo", |path, text| {
         let mut mounts = parse(path, text)?;
-        let covered = Table::parse(text).covered();
+        let table = Table::parse(text);
+        let covered: HashMap<u64, bool> = table.lines.iter().map(|line| line.id).zip(table.covered()).collect();
         let mut lines = text.lines();
         for mount in &mut mounts {
             // A line that is not understood has no mount.
@@ -97,45 +98,69 @@ impl<'a> Line<'a> {
 
 /// All mounts of a name space by their ids: which of them the way to one crosses, and which lie over it. The order of the lines says
 /// nothing, the ids do. Lines of another form are passed over.
+///
+/// Everything is found in time linear in the number of mounts: what lies over one is looked up by the mount below and by each directory
+/// on the way, and what holds of a way is known from that of its parent.
 pub struct Table<'a> {
     pub lines: Vec<Line<'a>>,
     by_id: HashMap<u64, usize>,
+    /// In each mount, what is mounted where.
+    points: HashMap<u64, HashMap<PathBuf, Vec<u64>>>,
 }
 
 impl<'a> Table<'a> {
     pub fn parse(text: &'a str) -> Table<'a> {
         let lines: Vec<Line<'_>> = text.lines().filter_map(Line::parse).collect();
         let by_id = lines.iter().enumerate().map(|(index, line)| (line.id, index)).collect();
-        Table { lines, by_id }
-    }
-
-    /// From the mount up to the top. It may be its own parent.
-    pub fn way<'t>(&'t self, line: &'t Line<'a>) -> Vec<&'t Line<'a>> {
-        let mut way = vec![line];
-        while let Some(next) =
-            way.last().and_then(|last| self.by_id.get(&last.parent)).and_then(|at| self.lines.get(*at))
-        {
-            if way.iter().any(|known| known.id == next.id) {
-                break;
-            }
-            way.push(next);
+        let mut points: HashMap<u64, HashMap<PathBuf, Vec<u64>>> = HashMap::new();
+        for line in &lines {
+            points.entry(line.parent).or_default().entry(line.at.clone()).or_default().push(line.id);
         }
-        way
+        Table { lines, by_id, points }
     }
 
-    /// Another mount lies over the mount point a way leads to, or over a directory on the way that is not the way itself.
-    pub fn is_covered(&self, way: &[&Line<'a>]) -> bool {
-        // The way goes through each mount up to where the one below it is mounted.
-        let covers = |other: &Line<'_>| {
-            let below = way.iter().position(|known| known.id == other.parent).map(|at| at.saturating_sub(1));
-            below.and_then(|at| way.get(at)).is_some_and(|below| below.at.starts_with(&other.at))
+    /// For each line, whether `is` holds of it or of one of those up to the top.
+    pub fn any_up(&self, is: impl Fn(&Line<'a>) -> bool) -> Vec<bool> {
+        let mut known: Vec<Option<bool>> = vec![None; self.lines.len()];
+        let mut way = Vec::new();
+        for start in 0..self.lines.len() {
+            let mut next = Some(start);
+            let mut found = false;
+            while let Some(at) = next {
+                if let Some(above) = known[at] {
+                    found = above;
+                    break;
+                }
+                // A ring, of which a mount that is its own parent is the smallest, ends here.
+                known[at] = Some(false);
+                way.push(at);
+                next = self.by_id.get(&self.lines[at].parent).copied();
+            }
+            while let Some(at) = way.pop() {
+                found |= is(&self.lines[at]);
+                known[at] = Some(found);
+            }
+        }
+        known.into_iter().map(Option::unwrap_or_default).collect()
+    }
+
+    /// In this mount something other than these lies at the directory, or at one on the way to it.
+    fn lies_over(&self, mount: u64, at: &Path, but: [u64; 2]) -> bool {
+        let Some(points) = self.points.get(&mount) else { return false };
+        let other = |ids: &Vec<u64>| ids.iter().any(|id| !but.contains(id));
+        at.ancestors().any(|above| points.get(above).is_some_and(other))
+    }
+
+    /// For each line, whether another mount lies over the mount point a way leads to, or over a directory on the way that is not the way
+    /// itself.
+    pub fn covered(&self) -> Vec<bool> {
+        let aside = |line: &Line<'_>| {
+            let below = self.by_id.contains_key(&line.parent) && line.parent != line.id;
+            below && self.lies_over(line.parent, &line.at, [line.id, line.parent])
         };
-        self.lines.iter().any(|other| !way.iter().any(|known| known.id == other.id) && covers(other))
-    }
-
-    /// By the id of each mount, whether it is covered.
-    pub fn covered(&self) -> HashMap<u64, bool> {
-        self.lines.iter().map(|line| (line.id, self.is_covered(&self.way(line)))).collect()
+        let up = self.any_up(aside);
+        let on_top = |line: &Line<'_>| self.lies_over(line.id, &line.at, [line.id; 2]);
+        self.lines.iter().zip(up).map(|(line, up)| up || on_top(line)).collect()
     }
 }
 
@@ -156,8 +181,34 @@ mod tests {
                     80 62 8:5 / /ab rw - ext4 /dev/sda5 rw\n";
         let table = Table::parse(text);
         let covered = table.covered();
-        let mut hidden: Vec<u64> = covered.iter().filter(|(_, covered)| **covered).map(|(id, _)| *id).collect();
+        let each = table.lines.iter().zip(&covered);
+        let mut hidden: Vec<u64> = each.filter(|(_, covered)| **covered).map(|(line, _)| line.id).collect();
         hidden.sort_unstable();
         assert_eq!((hidden, covered.len()), (vec![1, 70, 71], 8));
+    }
+
+    #[test]
+    fn ways_are_looked_at_once_however_deep_and_however_many_mounts_lie_at_one_place() {
+        // Each on top of the one before, and all below a network file system in a directory.
+        let line = |id: usize, at: &str| format!("{id} {} 0:{id} / {at} rw - tmpfs t rw\n", id - 1);
+        let count = 3000;
+        let text: String = (2..count + 2).map(|id| line(id, "/a")).collect();
+        let text = format!("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{text}");
+        let table = Table::parse(&text);
+        assert_eq!(table.covered().iter().filter(|covered| !**covered).count(), 2, "the root and the topmost");
+        let asked = std::cell::Cell::new(0);
+        let below = table.any_up(|line| {
+            asked.set(asked.get() + 1);
+            line.id == 2
+        });
+        assert_eq!((below.iter().filter(|below| **below).count(), asked.get()), (count, count + 1));
+    }
+
+    #[test]
+    fn a_ring_of_parents_ends() {
+        let text = "5 6 0:1 / /a rw - tmpfs t rw\n6 5 0:2 / /b rw - tmpfs t rw\n7 7 0:3 / /c rw - tmpfs t rw\n";
+        let table = Table::parse(text);
+        assert_eq!(table.covered(), [false, false, false]);
+        assert_eq!(table.any_up(|line| line.id == 7), [false, false, true]);
     }
 }

@@ -53,7 +53,7 @@ pub struct Spaces {
     /// Devices in RAM without one.
     pub unreached: HashSet<u64>,
     /// Parts of file systems that are mounted by themselves, and so in use: device and path inside.
-    pub parts: HashSet<(u64, PathBuf)>,
+    pub parts: HashMap<u64, HashSet<PathBuf>>,
 }
 
 impl Spaces {
@@ -99,7 +99,8 @@ impl Spaces {
     fn add(&mut self, text: &str, via: Option<u32>) -> Space {
         let table = Table::parse(text);
         let mut space = Space::default();
-        for line in &table.lines {
+        let mut inside = inside(&table);
+        for (line, reachable) in table.lines.iter().zip(reachable(&table)) {
             let ram = in_ram(line.fs);
             space.ids.insert(line.id, ram.then_some(line.dev));
             space.points.insert(line.at.as_os_str().as_bytes().to_vec(), ram);
@@ -108,19 +109,17 @@ impl Spaces {
             }
             let whole = line.is_whole();
             if !whole {
-                let inside = line.root.strip_prefix("/").unwrap_or(&line.root);
-                self.parts.insert((line.dev, inside.to_owned()));
+                let part = line.root.strip_prefix("/").unwrap_or(&line.root);
+                self.parts.entry(line.dev).or_default().insert(part.to_owned());
             }
             if self.ways.get(&line.dev).is_some_and(|known| known.whole || !whole) {
                 continue;
             }
-            if !reachable(line, &table) {
+            if !reachable {
                 self.unreached.insert(line.dev);
                 continue;
             }
-            let below = |other: &Line<'_>| other.at.strip_prefix(&line.at).ok().map(Path::to_owned);
-            let covered = table.lines.iter().filter(|other| other.id != line.id).filter_map(below);
-            let covered = covered.filter(|inside| !inside.as_os_str().is_empty()).collect();
+            let covered = inside.remove(line.at.as_path()).unwrap_or_default();
             let (fs, options) = (line.fs.to_owned(), line.options.to_owned());
             self.ways.insert(line.dev, Way { fs, via, at: line.at.clone(), whole, options, covered });
         }
@@ -137,12 +136,25 @@ fn in_ram(fs: &str) -> bool {
 const OF_THE_KERNEL: &[&str] =
     &["rootfs", "sysfs", "proc", "cgroup", "cgroup2", "devpts", "mqueue", "hugetlbfs", "securityfs"];
 
-/// The path to `line` crosses only mounts that cannot hang, and ends at it. The root of the name space has answered already.
-fn reachable(line: &Line<'_>, table: &Table<'_>) -> bool {
-    let way = table.way(line);
-    let safe =
-        |mount: &&Line<'_>| mount.at == Path::new("/") || is_local(mount.fs) || OF_THE_KERNEL.contains(&mount.fs);
-    way.iter().all(safe) && !table.is_covered(&way)
+/// For each line: the path to it crosses only mounts that cannot hang, and ends at it. The root of the name space has answered already.
+fn reachable(table: &Table<'_>) -> Vec<bool> {
+    let may_hang =
+        |mount: &Line<'_>| mount.at != Path::new("/") && !is_local(mount.fs) && !OF_THE_KERNEL.contains(&mount.fs);
+    table.any_up(may_hang).into_iter().zip(table.covered()).map(|(hangs, covered)| !hangs && !covered).collect()
+}
+
+/// By mount point of a file system in RAM, the mount points below it, relative to it.
+fn inside<'t>(table: &'t Table<'_>) -> HashMap<&'t Path, HashSet<PathBuf>> {
+    let in_ram = table.lines.iter().filter(|line| in_ram(line.fs));
+    let mut inside: HashMap<&Path, HashSet<PathBuf>> = in_ram.map(|line| (line.at.as_path(), HashSet::new())).collect();
+    for line in &table.lines {
+        for above in line.at.ancestors().skip(1) {
+            if let (Some(inside), Ok(below)) = (inside.get_mut(above), line.at.strip_prefix(above)) {
+                inside.insert(below.to_owned());
+            }
+        }
+    }
+    inside
 }
 
 /// The number of a process's mount name space.
@@ -182,7 +194,7 @@ mod tests {
         let way = &spaces.ways[&dev(52)];
         assert_eq!((way.at.as_path(), way.whole), (Path::new("/a b"), true), "the whole is better than a part");
         assert_eq!(way.covered, HashSet::from([PathBuf::from("disk")]));
-        assert!(spaces.parts.contains(&(dev(52), PathBuf::from("part"))));
+        assert!(spaces.parts[&dev(52)].contains(Path::new("part")));
         assert_eq!(space.ids[&4], Some(dev(27)));
         assert_eq!(space.ids[&5], None);
     }

@@ -111,7 +111,7 @@ impl<'a> Forest<'a> {
             complete: true,
             ..Filesystem::default()
         };
-        let parts = spaces.parts.iter().filter(|(d, _)| *d == dev).map(|(_, path)| path.as_path()).collect();
+        let parts = spaces.parts.get(&dev).into_iter().flatten().map(PathBuf::as_path).collect();
         let parents = way.covered.iter().filter_map(|inside| inside.parent()).collect();
         let tree = Tree { top, dev, way, parts, parents, in_shmem: !ramfs };
         self.descend(&tree, &mut out);
