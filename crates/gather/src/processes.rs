@@ -9,6 +9,7 @@
 //! assert!(found.list.iter().any(|p| p.pid == std::process::id() && p.rss_anon.is_some()));
 //! ```
 
+mod begun;
 mod named;
 mod one;
 mod plan;
@@ -18,6 +19,7 @@ mod walk;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
+pub(crate) use begun::Begun;
 pub use named::{Named, command_line, named};
 use one::Names;
 pub use one::{Captured, Depth};
@@ -41,14 +43,21 @@ pub struct Pass {
 /// All processes below a root; see [`pass`].
 #[must_use]
 pub fn scan(root: &Root, depth: Depth) -> Processes {
-    pass(root, depth, None, false).map(|p| p.found).unwrap_or_default()
+    pass(root, depth, None, false, None).map(|p| p.found).unwrap_or_default()
 }
 
-/// All processes below a root. With `record` the texts come along. `captured` belongs to a tree that is not the live machine.
+/// All processes below a root. With `record` the texts come along. `captured` belongs to a tree that is not the live machine. Those that are
+/// not reached by `end` are counted.
 ///
 /// # Errors
 /// There is no /proc below the root.
-pub fn pass(root: &Root, depth: Depth, captured: Option<&Captured>, record: bool) -> std::io::Result<Pass> {
+pub fn pass(
+    root: &Root,
+    depth: Depth,
+    captured: Option<&Captured>,
+    record: bool,
+    end: Option<Instant>,
+) -> std::io::Result<Pass> {
     let proc = ProcDir::open(root)?;
     let pids = proc.pids()?;
     let most = if depth == Depth::Walk { walk::DEEP_THREADS } else { CHEAP_THREADS };
@@ -59,6 +68,9 @@ pub fn pass(root: &Root, depth: Depth, captured: Option<&Captured>, record: bool
         let mut worker = one::Worker::new(&proc, captured, depth, record);
         // Small portions: the costly processes may stand next to one another.
         loop {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return worker;
+            }
             let from = next.fetch_add(one::PORTION, Ordering::Relaxed);
             let Some(portion) = pids.get(from..).filter(|p| !p.is_empty()) else { return worker };
             portion.iter().take(one::PORTION).for_each(|pid| worker.process(*pid));
@@ -72,6 +84,7 @@ pub fn pass(root: &Root, depth: Depth, captured: Option<&Captured>, record: bool
         workers
     });
     let mut pass = merge(workers);
+    pass.found.missed.unreached = pids.len().saturating_sub(next.into_inner()) as u64;
     pass.found.missed.nested = captured.is_none().then(|| nested(root)).flatten();
     Ok(pass)
 }

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alike;
 mod by;
 pub mod estimate;
 mod filter;
@@ -30,6 +31,8 @@ mod rows;
 pub mod swapped;
 mod tree;
 
+#[cfg(test)]
+mod storm;
 #[cfg(test)]
 mod tests;
 
@@ -55,8 +58,11 @@ pub struct Who {
     pub whole: Spread,
     /// Those that were asked for, where not all were.
     pub matched: Option<Matched>,
-    /// Every process of the machine was seen, so the rows add up to the machine's sum.
+    /// Every process of the machine was seen, so the rows add up to the machine's sum, but for processes that began or ended meanwhile.
     pub complete: bool,
+    /// The machine's sums are of the listed processes alone, and bound each row from below; not so where processes began or ended
+    /// while the others were read.
+    pub closed: bool,
     /// Walked processes contradicted that the others of their kind are like them: they are bounded instead.
     pub unlike: bool,
     /// The sums.
@@ -110,6 +116,7 @@ impl Who {
             whole: estimate.whole(),
             matched: (!filter.is_empty()).then(|| rows::matched(&parts)),
             complete: estimate.complete,
+            closed: estimate.alone,
             unlike: estimate.unlike,
             identity: estimate.identity,
             processes: count(Process::has_memory),

@@ -43,6 +43,13 @@ pub struct Around {
     pub mapped_before: Bytes,
     /// Mapped after it.
     pub mapped_after: Bytes,
+    /// Anonymous memory of processes that began during the pass, at most: it is in the sum after it, and they are not in the
+    /// list. `None` where that is not known.
+    #[serde(default)]
+    pub anon_begun: Option<Bytes>,
+    /// Files and shared memory that these map, at most.
+    #[serde(default)]
+    pub mapped_begun: Option<Bytes>,
 }
 
 /// What a pass over the processes did not see.
@@ -51,6 +58,10 @@ pub struct Around {
 pub struct Missed {
     /// Ended while they were read.
     pub vanished: u64,
+    /// Began while they were read.
+    pub begun: u64,
+    /// Not reached in the time that was given.
+    pub unreached: u64,
     /// Refused to this user.
     pub denied: u64,
     /// A file of theirs made no sense.

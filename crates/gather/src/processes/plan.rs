@@ -239,7 +239,13 @@ mod tests {
 
     fn all(list: Vec<Process>, anon_mib: u64, mapped_mib: u64) -> Processes {
         let (anon, mapped) = (Bytes::from_mib(anon_mib), Bytes::from_mib(mapped_mib));
-        let around = Around { anon_before: anon, anon_after: anon, mapped_before: mapped, mapped_after: mapped };
+        let around = Around {
+            anon_before: anon,
+            anon_after: anon,
+            mapped_before: mapped,
+            mapped_after: mapped,
+            ..Around::default()
+        };
         Processes { list, around: Some(around), ..Processes::default() }
     }
 

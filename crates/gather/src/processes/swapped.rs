@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use ramline_kernel::pagemap::{Region, Scanner};
 use ramline_snapshot::processes::SwappedTo;
 use ramline_units::PageSize;
 
@@ -31,11 +32,13 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
         if budget.is_some_and(|budget| Nanos::from(start.elapsed()) >= budget || all.list[at].rss() > LARGEST_WALK) {
             continue;
         }
+        // A mapping of a terabyte has two gigabytes of entries, however few of its pages are in swap.
+        let late = || budget.is_some_and(|budget| Nanos::from(start.elapsed()) >= budget);
         let places = proc.process(all.list[at].pid).and_then(|dir| {
             let mut now = Process::default();
             let same =
                 now.stat(dir.read("stat", &mut text)?).is_ok() && now.started_ticks == all.list[at].started_ticks;
-            if same { of_process(&dir, &mut text, &mut entries) } else { Err(NotRead::Vanished) }
+            if same { of_process(&dir, &mut text, &mut entries, &late) } else { Err(NotRead::Vanished) }
         });
         match places {
             Ok(places) => all.list[at].swapped_to = places,
@@ -46,28 +49,66 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
     }
 }
 
-fn of_process(dir: &PidDir, text: &mut Vec<u8>, entries: &mut [u8]) -> Result<Vec<SwappedTo>, NotRead> {
+/// Where its pages are; unusable when time is up before all were seen.
+fn of_process(
+    dir: &PidDir,
+    text: &mut Vec<u8>,
+    entries: &mut [u8],
+    late: &dyn Fn() -> bool,
+) -> Result<Vec<SwappedTo>, NotRead> {
     let page = PageSize(ramline_kernel::process::page_size());
     let ranges = swapped_ranges(dir.read("smaps", text)?);
     let pagemap = dir.open("pagemap")?;
+    let scanner = Scanner::new(&pagemap).ok();
     let mut pages = [0u64; AREAS];
     for range in ranges {
-        let (mut at, end) = (range.start / page.0 * ENTRY, range.end / page.0 * ENTRY);
-        while at < end {
-            let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(entries.len());
-            let got = rustix::io::pread(&pagemap, &mut entries[..want], at)?;
-            if got == 0 {
-                break;
+        let mut next = range.start;
+        while next < range.end {
+            // Where the kernel names them (6.7) only pages in swap are read, elsewhere every entry of the mapping.
+            let found = scanner.as_ref().and_then(|scanner| scanner.swapped(next, range.end).ok());
+            let (regions, end) = match found {
+                Some((regions, end)) => (regions, end.max(next + 1)),
+                None => (vec![Region { start: next, end: range.end, swapped: true }], range.end),
+            };
+            for region in regions {
+                count_region(&pagemap, region, page, entries, &mut pages, late)?;
             }
-            if !count(&entries[..got], &mut pages) {
-                return Err(NotRead::Denied);
+            if late() {
+                return Err(NotRead::Unusable);
             }
-            at += got as u64;
+            next = end;
         }
     }
     let places = pages.iter().enumerate().filter(|(_, n)| **n > 0);
     let bytes = |n: u64| Bytes(n.saturating_mul(page.0));
     Ok(places.filter_map(|(area, n)| Some(SwappedTo { area: u32::try_from(area).ok()?, bytes: bytes(*n) })).collect())
+}
+
+/// Counts the entries of a range of addresses.
+fn count_region(
+    pagemap: &OwnedFd,
+    region: Region,
+    page: PageSize,
+    entries: &mut [u8],
+    pages: &mut [u64; AREAS],
+    late: &dyn Fn() -> bool,
+) -> Result<(), NotRead> {
+    let (mut at, end) = (region.start / page.0 * ENTRY, region.end / page.0 * ENTRY);
+    while at < end {
+        let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(entries.len());
+        let got = rustix::io::pread(pagemap, &mut entries[..want], at)?;
+        if got == 0 {
+            break;
+        }
+        if !count(&entries[..got], pages) {
+            return Err(NotRead::Denied);
+        }
+        if late() {
+            return Err(NotRead::Unusable);
+        }
+        at += got as u64;
+    }
+    Ok(())
 }
 
 /// Adds swapped entries by area; false when the kernel has blanked them.

@@ -5,7 +5,7 @@ use ramline_snapshot::processes::Around;
 
 use super::reader::Reader;
 use crate::prelude::*;
-use crate::processes::{Captured, Depth, deep, pass, place_swapped, within};
+use crate::processes::{Begun, Captured, Depth, deep, pass, place_swapped, within};
 
 /// Page-table walks beyond the cheap pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,9 +33,9 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
     });
     let mut failed = None;
     let seen = reader.timed(|| {
-        let before = totals(reader);
+        let (before, newest) = (totals(reader), Begun::newest(reader.root));
         let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
-        let pass = match pass(reader.root, depth, captured.as_ref(), reader.is_recording()) {
+        let pass = match pass(reader.root, depth, captured.as_ref(), reader.is_recording(), reader.end) {
             Ok(pass) => pass,
             Err(error) => {
                 failed = Some(error);
@@ -49,7 +49,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
         reader.record(pass.texts);
         found.missed.hidden = hidden(reader);
         found.users = users(reader, &found);
-        found.around = around(before, totals(reader));
+        around(reader, before, newest, &mut found);
         if let Some(meta) = reader.meta() {
             found.missed.nested = meta.nested;
             return found;
@@ -58,14 +58,17 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
         let mut bound = None;
         match walking {
             Walking::Never => return found,
-            Walking::Within(budget) => within(root, &mut found, *bound.insert(budget)),
+            Walking::Within(budget) => {
+                let left = reader.end.map(|end| Nanos::from(end.saturating_duration_since(Instant::now())));
+                within(root, &mut found, *bound.insert(left.map_or(budget, |left| left.min(budget))));
+            }
             Walking::Deep => deep(root, &mut found),
             Walking::Every => {}
         }
         if rustix::process::geteuid().is_root() {
             place_swapped(root, &mut found, bound);
         }
-        found.around = around(before, totals(reader));
+        around(reader, before, newest, &mut found);
         found
     });
     match failed {
@@ -77,9 +80,23 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
 
 type Totals = Option<(Bytes, Bytes)>;
 
-fn around(before: Totals, after: Totals) -> Option<Around> {
-    let ((anon_before, mapped_before), (anon_after, mapped_after)) = before.zip(after)?;
-    Some(Around { anon_before, anon_after, mapped_before, mapped_after })
+/// The sums before and now, and what began in between.
+fn around(reader: &Reader<'_>, before: Totals, newest: Option<u32>, found: &mut Processes) {
+    let mut begun = newest.map(|newest| Begun::after(reader.root, newest));
+    begun.iter_mut().for_each(Begun::look);
+    let after = totals(reader);
+    begun.iter_mut().for_each(Begun::look);
+    found.missed.begun = begun.as_ref().map_or(0, Begun::count);
+    let (anon_begun, mapped_begun) = begun.and_then(Begun::most).unzip();
+    let around = before.zip(after).map(|((anon_before, mapped_before), (anon_after, mapped_after))| Around {
+        anon_before,
+        anon_after,
+        mapped_before,
+        mapped_after,
+        anon_begun,
+        mapped_begun,
+    });
+    found.around = around;
 }
 
 /// AnonPages and Mapped.

@@ -39,11 +39,24 @@ pub struct Reader<'a> {
     pub root: &'a Root,
     meta: Option<Meta>,
     tape: Option<RefCell<BTreeMap<String, Option<String>>>>,
+    /// When all must have been read.
+    pub end: Option<Instant>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(root: &'a Root) -> Self {
-        Reader { root, meta: if root.is_live() { None } else { Some(Meta::load(root)) }, tape: None }
+        Reader { root, meta: if root.is_live() { None } else { Some(Meta::load(root)) }, tape: None, end: None }
+    }
+
+    /// One that stops at this moment where a section is read piece by piece.
+    pub fn until(root: &'a Root, end: Instant) -> Self {
+        Reader { end: Some(end), ..Reader::new(root) }
+    }
+
+    /// When a section ends that may take so long by itself.
+    pub fn ends(&self, most: Duration) -> Instant {
+        let own = Instant::now() + most;
+        self.end.map_or(own, |end| end.min(own))
     }
 
     pub fn recording(root: &'a Root) -> Self {

@@ -20,6 +20,12 @@ impl Spread {
         Spread { low: value, value, high: value }
     }
 
+    /// All three at most this.
+    #[must_use]
+    pub fn at_most(self, most: Bytes) -> Spread {
+        Spread { low: self.low.min(most), value: self.value.min(most), high: self.high.min(most) }
+    }
+
     /// How far the truth can be from the value.
     #[must_use]
     pub fn error(&self) -> Bytes {

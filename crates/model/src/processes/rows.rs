@@ -71,7 +71,7 @@ impl Sum {
         row.processes += 1;
         self.users |= self.first.is_some_and(|(_, uid)| uid != p.uid);
         self.first.get_or_insert((p.pid, p.uid));
-        row.rss += p.rss();
+        row.rss += p.resident();
         row.swap += p.swap.unwrap_or_default();
         row.page_tables += p.page_tables.unwrap_or_default();
         row.locked += p.locked.unwrap_or_default();
@@ -93,7 +93,9 @@ impl Sum {
     /// The row, its bounds closed by the machine's sums.
     pub fn finish(self, parts: &Parts<'_>) -> Row {
         let (anon, shared) = parts.estimate.close(self.anon, self.shared);
-        let holds = anon.plus(shared).spread();
+        // A page counts at most whole in each that maps it.
+        let holds = anon.plus(shared).spread().at_most(self.row.rss);
+        let anon = bytes(anon.mid).min(holds.value);
         let every = self.row.walked == self.row.processes && self.row.processes > 0;
         let only = self.first.filter(|_| self.row.processes == 1).map(|(pid, _)| pid);
         let user = self.first.filter(|_| !self.users).map(|(_, uid)| by::user(parts.all, uid).into_owned());
@@ -101,8 +103,8 @@ impl Sum {
             holds,
             pid: self.row.pid.or(only),
             user,
-            anon: bytes(anon.mid),
-            shared: bytes(shared.mid),
+            anon,
+            shared: holds.value.saturating_sub(anon),
             own: every.then_some(self.own),
             swap_costs: self.has_cost.then(|| parts.swap.close(self.swap_costs)),
             ..self.row

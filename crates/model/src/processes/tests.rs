@@ -24,8 +24,14 @@ fn walked(pss_anon: u64, pss_shmem: u64) -> Option<Walked> {
 }
 
 fn seen(list: Vec<Process>, anon: u64, mapped: u64) -> Snapshot {
-    let around =
-        Around { anon_before: mib(anon), anon_after: mib(anon), mapped_before: mib(mapped), mapped_after: mib(mapped) };
+    let (anon, mapped) = (mib(anon), mib(mapped));
+    let around = Around {
+        anon_before: anon,
+        anon_after: anon,
+        mapped_before: mapped,
+        mapped_after: mapped,
+        ..Around::default()
+    };
     let programs = ["a", "b", "c"].map(str::to_owned).into();
     let missed = Missed { nested: Some(false), ..Missed::default() };
     let mut snapshot = Snapshot::new(Machine::default());

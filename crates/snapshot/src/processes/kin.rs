@@ -38,6 +38,22 @@ impl Process {
     pub const fn has_memory(&self) -> bool {
         self.rss_anon.is_some()
     }
+
+    /// True while it ends: its memory is no longer its own, and not all of it is free yet.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        !self.has_memory() && !self.kernel_thread && !matches!(self.state, 'Z' | 'X')
+    }
+
+    /// All that it maps and that is in RAM, at the time of its walk where there was one: it may have grown since it was listed.
+    #[must_use]
+    pub fn resident(&self) -> Bytes {
+        match self.walked {
+            Some(walked) if walked.rss >= walked.pss && walked.rss.0 > 0 => walked.rss,
+            Some(walked) => self.rss().max(walked.pss),
+            None => self.rss(),
+        }
+    }
 }
 
 impl Processes {

@@ -102,6 +102,10 @@ pub fn sums(who: &Who) -> Vec<(Paint, String)> {
     }));
     let Spread { value, low, high, .. } = &who.whole;
     out.push(match who.processes {
+        _ if who.complete && !who.closed => {
+            let why = "processes began or ended while the others were read";
+            (Paint::Plain, format!("All processes together use {low} to {high}: {why}."))
+        }
         _ if who.complete => {
             let error = who.whole.error();
             let together = format!("{value} (AnonPages + Mapped), known without a walk to {error}");
@@ -149,6 +153,7 @@ pub fn read(who: &Who) -> Vec<(Paint, String)> {
     let missed = &who.missed;
     let named = [
         (missed.vanished, "ended meanwhile"),
+        (missed.unreached, "not reached in the time given"),
         (missed.denied, "refused to this user"),
         (missed.malformed, "made no sense"),
     ];
