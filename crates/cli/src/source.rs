@@ -1,6 +1,6 @@
 //! Where the data comes from: this machine, a captured tree (`--root`), or a file of `ramline snapshot`.
 
-use ramline_gather::gather_walking;
+use ramline_gather::{Late, gather_until, gather_walking};
 use ramline_snapshot::setup::SetUp;
 
 use crate::prelude::*;
@@ -70,6 +70,17 @@ impl Source {
             }
             None => Ok(gather_walking(&self.kernel_root()?, want, walking)),
         }
+    }
+
+    /// The same of this machine until a moment, without what is late by then. A capture is read whole: it neither hangs nor grows.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`].
+    pub fn snapshot_until(&self, want: Wanted, walking: Walking, end: Instant) -> Result<(Snapshot, Vec<Late>)> {
+        if self.is_live() {
+            return Ok(gather_until(&self.kernel_root()?, want, walking, end));
+        }
+        Ok((self.snapshot_walking(want, walking)?, Vec::new()))
     }
 
     /// How the system is configured; a file of a snapshot does not hold it.

@@ -14,6 +14,7 @@ mod killers;
 mod machine;
 mod meta;
 mod mounts;
+mod parts;
 mod processes;
 mod reader;
 mod set_up;
@@ -36,6 +37,7 @@ use ramline_snapshot::{Origin, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
 pub use meta::Meta;
+pub use parts::{Late, gather_until};
 pub use processes::Walking;
 use reader::Reader;
 pub use set_up::set_up;
@@ -72,7 +74,11 @@ pub fn capture(root: &Root, tree: Tree) -> Result<Snapshot> {
 }
 
 fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
-    let mut out = Snapshot::new(machine::machine(reader));
+    read(reader, Snapshot::new(machine::machine(reader)), want, walking)
+}
+
+/// Reads sections into an empty snapshot of a machine.
+fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) -> Snapshot {
     // The files of the ledger are read one right after the other: what moves in between is its drift.
     out.meminfo = wanted(want.meminfo, || reader.section("/proc/meminfo", Meminfo::parse));
     out.zoneinfo = wanted(want.zoneinfo, || reader.section("/proc/zoneinfo", Zoneinfo::parse));

@@ -3,7 +3,9 @@
 
 #![expect(unsafe_code, reason = "unshare")]
 
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 use crate::signals;
 
@@ -65,6 +67,29 @@ pub fn with_own_descriptors<'scope>(
     begun.is_ok()
 }
 
+/// What `work` gives, if it does within this time; otherwise it is left behind: a thread that waits in the kernel cannot be ended, and ends
+/// with the program. Where no more threads are allowed it is done here, however long it takes.
+pub fn within<T: Send + 'static>(
+    kind: &'static str,
+    most: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (give, take) = mpsc::sync_channel(1);
+    let work = Arc::new(Mutex::new(Some(work)));
+    let theirs = Arc::clone(&work);
+    let next = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let begun = Builder::new().spawn(move || {
+        if let Some(work) = next(&theirs) {
+            // Nothing waits for it any more once it is late.
+            drop(give.send(run(kind, work)));
+        }
+    });
+    match begun {
+        Ok(_) => take.recv_timeout(most).ok(),
+        Err(_) => next(&work).map(|work| work()),
+    }
+}
+
 /// Threads can be begun here at all.
 #[must_use]
 pub fn are_allowed() -> bool {
@@ -74,4 +99,17 @@ pub fn are_allowed() -> bool {
 /// Begins a thread of its own with [`run`].
 pub fn spawn<T: Send + 'static>(kind: &'static str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     std::thread::spawn(move || run(kind, work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_waits_for_ever_is_left_behind_and_other_work_is_not() {
+        assert_eq!(within("test", Duration::from_secs(600), || 7), Some(7));
+        let (hold, wait) = mpsc::channel::<()>();
+        assert_eq!(within("test", Duration::from_millis(20), move || wait.recv().is_ok()), None);
+        drop(hold);
+    }
 }

@@ -39,6 +39,20 @@ macro_rules! sections {
             pub const NOTHING: Wanted = Wanted { $($field: false,)* };
             /// Every section.
             pub const ALL: Wanted = Wanted { $($field: true,)* };
+
+            /// The sections in both.
+            #[must_use]
+            pub const fn and(self, other: Wanted) -> Wanted {
+                Wanted { $($field: self.$field && other.$field,)* }
+            }
+
+            /// Their names.
+            #[must_use]
+            pub fn names(self) -> Vec<&'static str> {
+                let mut names = Vec::new();
+                $(if self.$field { names.push(stringify!($field)); })*
+                names
+            }
         }
 
         impl Snapshot {
@@ -54,6 +68,11 @@ macro_rules! sections {
                 out.extend(self.lacking.iter().map(|section| (*section, Unseen::new(*section, "not in this file"))));
                 out.extend(self.unseen_files().map(|(section, why)| (section, why.clone())));
                 out
+            }
+
+            /// Takes these sections from another one.
+            pub fn take(&mut self, from: Snapshot, these: Wanted) {
+                $(if these.$field { self.$field = from.$field; })*
             }
 
             /// True when a file is there and makes no sense: the exit status tells.

@@ -29,7 +29,7 @@ pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
         return dirs.map_or_else(|| Seen::Absent { path: "meta.json: dirs".into() }, Seen::of);
     }
     reader.timed(|| {
-        let end = Instant::now() + TIME;
+        let end = reader.ends(TIME);
         let mounts = mount::list(&Root::live()).unwrap_or_default();
         let after = (0..PLACES.len()).rev().map(|count| SHARE * u32::try_from(count).unwrap_or(0));
         let places = PLACES.iter().map(Path::new).zip(after);

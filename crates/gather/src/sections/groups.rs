@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 
-use ramline_kernel::process::boottime;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, is_kept};
 
@@ -17,7 +16,7 @@ use crate::prelude::*;
 /// More groups are not read: at about 2 KiB each this is 40 MiB.
 const MOST: usize = 20_000;
 /// A live walk ends after this long.
-const LONGEST: Nanos = Nanos(20_000_000_000);
+const LONGEST: Duration = Duration::from_secs(20);
 /// Files that could not be used are named up to this many.
 const NAMED: usize = 8;
 
@@ -39,11 +38,11 @@ pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
 }
 
 fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
-    let begin = boottime();
+    let end = reader.ends(LONGEST);
     // Paths below the mount; the root is the empty one.
     let mut waiting = VecDeque::from([PathBuf::new()]);
     while let Some(below) = waiting.pop_front() {
-        let late = reader.root.is_live() && boottime().saturating_sub(begin) > LONGEST;
+        let late = reader.root.is_live() && Instant::now() > end;
         if out.list.len() >= MOST || late {
             out.complete = false;
             return;

@@ -27,8 +27,8 @@ use tree::{Forest, LISTED, USERS};
 
 /// All of it may take this long; what is not reached by then is not complete, and says so.
 const TIME: Duration = Duration::from_secs(5);
-/// Of it, at most this much for the processes.
-const TIME_OF_PROCESSES: Duration = Duration::from_secs(3);
+/// Of it, at most this part for the processes.
+const PART_OF_PROCESSES: f64 = 0.6;
 const SEGMENTS: &str = "/proc/sysvipc/shm";
 
 pub fn shmem(reader: &Reader<'_>) -> Seen<Shmem> {
@@ -65,11 +65,13 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     let before = counted(reader);
     let proc = reader.root.path("/proc");
     let asker = Asker::new(now);
-    let spaces = Spaces::look(reader.root, start + TIME_OF_PROCESSES);
-    let held = Held::look(reader.root, &spaces, &asker, start + TIME_OF_PROCESSES);
+    let end = reader.ends(TIME);
+    let end_of_processes = start + end.saturating_duration_since(start).mul_f64(PART_OF_PROCESSES);
+    let spaces = Spaces::look(reader.root, end_of_processes);
+    let held = Held::look(reader.root, &spaces, &asker, end_of_processes);
     // A process or two may refuse even root; "held by no process" needs the number that refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
-    let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), start + TIME);
+    let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), end);
     let filesystems = forest.walk(&proc, &spaces);
     let mut out = Shmem { before, filesystems, segments, method: asker.method, ..Shmem::default() };
     out.walk = held.walk.clone();

@@ -7,7 +7,7 @@ use ramline_kernel::map::{Advice, Map};
 use ramline_kernel::{residency, scratch};
 use ramline_units::Nanos;
 
-use super::run::{BLOCK, PIECE, Run, Tier, TiersError, go_on};
+use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
 use super::timing::{Series, TimingPlan};
 use super::{ram, sample};
 use crate::prelude::*;
@@ -27,7 +27,7 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
         ramline_kernel::memory_room(&run.options.root)?,
     );
     // A page read in is a page less for others: the cache gets no more than the RAM tier took.
-    let size = warm(&source.file, &source.path, source.size.0.min(buffer.0))?;
+    let size = warm(run, &source.file, &source.path, source.size.0.min(buffer.0))?;
     if size < PIECE {
         run.skip(format!("page-cache: only {} could be read in within {} ms", Bytes(size), WARM_TIME.as_millis()));
         return Ok(());
@@ -76,12 +76,12 @@ fn resident(file: &File, path: &Path) -> Result<Option<u64>, KernelError> {
 }
 
 /// Reads the first `size` bytes into the cache; returns how many were read before the time was over.
-fn warm(file: &File, path: &Path, size: u64) -> Result<u64, TiersError> {
+fn warm(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<u64, TiersError> {
     let mut piece = vec![0u8; usize::try_from(PIECE).unwrap_or(1 << 20)];
     let start = Instant::now();
     let mut done = 0;
     while done + PIECE <= size && start.elapsed() < WARM_TIME {
-        go_on()?;
+        run.go_on()?;
         read(file, path, &mut piece, done)?;
         done += PIECE;
     }
@@ -168,7 +168,7 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
         map.advise(Advice::DontNeed)?;
         let (start, budget) = (Instant::now(), Duration::from_millis(run.millis(80, 40)));
         for window in &order {
-            go_on()?;
+            run.go_on()?;
             if start.elapsed() > budget {
                 break;
             }
@@ -196,7 +196,7 @@ pub fn tmpfs(run: &mut Run<'_>) -> Result<(), TiersError> {
     let file = scratch::memory_file("ramline-tiers")?;
     let piece = vec![0x5Au8; usize::try_from(PIECE).unwrap_or(1 << 20)];
     for offset in (0..size / PIECE).map(|index| index * PIECE) {
-        go_on()?;
+        run.go_on()?;
         file.write_all_at(&piece, offset).map_err(|error| KernelError::io("fill the memory file", label, error))?;
     }
     let mut tier = by_read(run, &file, label, size)?;

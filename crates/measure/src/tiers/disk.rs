@@ -8,7 +8,7 @@ use ramline_kernel::scratch;
 use ramline_units::growth;
 
 use super::existing;
-use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError, go_on};
+use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError};
 use super::timing::TimingPlan;
 use crate::prelude::*;
 
@@ -174,7 +174,7 @@ fn write_scratch(run: &mut Run<'_>, dir: &Path, place: &Place) -> Result<Source,
     let start = Instant::now();
     let mut size = 0;
     while size < wanted && (size < LEAST_SCRATCH || start.elapsed() < WRITE_TIME) {
-        go_on()?;
+        run.go_on()?;
         // No two blocks alike, for file systems and hypervisors that store equal blocks once.
         buffer
             .bytes_mut()

@@ -77,7 +77,7 @@ pub fn measure(options: &TierOptions, progress: &mut dyn Progress) -> Result<Mea
     run.tell_what_is_written();
     for (what, part) in PARTS {
         run.begin(what);
-        let result = part(&mut run);
+        let result = run.go_on().and_then(|()| part(&mut run));
         run.or_skip(what, result)?;
     }
     run.begin("was the machine quiet?");

@@ -29,6 +29,8 @@ pub struct TierOptions {
     pub scratch_zram: Option<RunLock>,
     /// Real pages to compress besides the generated ones.
     pub sample: Option<PageSample>,
+    /// When it must have ended: tiers that were not measured by then are named.
+    pub until: Option<Instant>,
     /// Seed of the generated pages and of the random offsets.
     pub seed: u64,
 }
@@ -43,6 +45,7 @@ impl TierOptions {
             quick: false,
             scratch_zram: None,
             sample: None,
+            until: None,
             seed: 256,
         }
     }
@@ -74,6 +77,9 @@ pub enum TiersError {
     /// SIGINT or SIGTERM; everything made has been removed.
     #[error("the measurement was interrupted; nothing was left behind\n  try: ramline measure tiers")]
     Interrupted,
+    /// The time given was up; [`measure`] turns it into a line of `report.skipped`.
+    #[error("time was up")]
+    TimeUp,
     /// One tier could not be measured; [`measure`] turns it into a line of `report.skipped`.
     #[error(transparent)]
     Kernel(#[from] KernelError),
@@ -135,7 +141,7 @@ impl Run<'_> {
         mut operation: impl FnMut(u64) -> Result<(), KernelError>,
     ) -> Result<Series, TiersError> {
         plan.time(&self.clock, group, |count| {
-            go_on()?;
+            self.go_on()?;
             operation(count).map_err(TiersError::from)
         })
     }
@@ -160,13 +166,22 @@ impl Run<'_> {
         while times.len() < 3 || (start.elapsed() < budget && times.len() < 100) {
             let began = Instant::now();
             for _ in 0..stretch {
-                go_on()?;
+                self.go_on()?;
                 access(piece * PIECE)?;
                 piece = (piece + 1) % pieces;
             }
             times.push(began.elapsed());
         }
         Ok(timing::throughput(stretch * PIECE, &times, method))
+    }
+
+    /// Refuses to go on after a signal, and when time is up.
+    pub(super) fn go_on(&self) -> Result<(), TiersError> {
+        if signals::interrupted() {
+            return Err(TiersError::Interrupted);
+        }
+        let is_late = self.options.until.is_some_and(|until| Instant::now() >= until);
+        if is_late { Err(TiersError::TimeUp) } else { Ok(()) }
     }
 
     pub(super) fn add(&mut self, mut tier: Tier) {
@@ -191,14 +206,9 @@ impl Run<'_> {
     /// What the kernel refuses is skipped; every other error ends the measurement.
     pub(super) fn or_skip(&mut self, what: &str, result: Result<(), TiersError>) -> Result<(), TiersError> {
         match result {
-            Err(TiersError::Kernel(error)) => self.skip(format!("{what}: {error}")),
+            Err(error @ (TiersError::Kernel(_) | TiersError::TimeUp)) => self.skip(format!("{what}: {error}")),
             other => other?,
         }
         Ok(())
     }
-}
-
-/// Refuses to go on after a signal.
-pub(super) fn go_on() -> Result<(), TiersError> {
-    if signals::interrupted() { Err(TiersError::Interrupted) } else { Ok(()) }
 }

@@ -1,5 +1,6 @@
 //! The stages of a checkup, each of which may be skipped with a reason.
 
+mod late;
 mod proof;
 
 use ramline_advice::{Inputs, findings_on, not_looked, with_findings};
@@ -8,7 +9,7 @@ use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
-use ramline_sandbox::progress::Progress;
+use ramline_sandbox::progress::{Progress, Silent};
 use ramline_snapshot::setup::SetUp;
 use ramline_view::measured::priced;
 use ramline_view::{CheckupCost, CheckupReport, Drift, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses};
@@ -25,6 +26,8 @@ const COUNTERS: Wanted =
 const WALKS: Nanos = Nanos(250_000_000);
 /// What is kept of the time promised for putting the report together.
 const REPORT: Duration = Duration::from_secs(1);
+/// Of the time promised, at most this part for the first look, which is of counters alone, and for the second.
+const LOOKS: [f64; 2] = [0.2, 0.4];
 
 /// What a checkup was asked for.
 pub struct Stages<'a> {
@@ -86,11 +89,14 @@ impl Stages<'_> {
         let leftovers = state::left_behind(self.source).into_iter().collect();
         let mut terminal = Terminal::new();
         terminal.step("watching the machine for 2 s");
-        let before = live.then(|| self.source.snapshot(COUNTERS)).transpose()?;
+        let ends = |part: f64| Instant::now() + promised(self.mode).mul_f64(part);
+        let before = live.then(|| self.source.snapshot_until(COUNTERS, Walking::Never, ends(LOOKS[0]))).transpose()?;
         if live {
             std::thread::sleep(WINDOW);
         }
-        let after = self.source.snapshot_walking(Wanted::ALL, Walking::Within(WALKS))?;
+        let (after, missed) = self.source.snapshot_until(Wanted::ALL, Walking::Within(WALKS), ends(LOOKS[1]))?;
+        done.skipped.extend(late::left_out(&after, &missed));
+        let before = before.map(|(before, _)| before);
         drop(terminal);
         stop_if_interrupted()?;
         if live {
@@ -106,7 +112,8 @@ impl Stages<'_> {
         }
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let code = show::code(&after);
-        let mut report = report(self.mode, &after, &self.source.set_up()?, window, done);
+        let set_up = late::set_up(self.source, &mut done)?;
+        let mut report = report(self.mode, &after, &set_up, window, done);
         report.leftovers = leftovers;
         report.cost.wall = nanos(start.elapsed());
         Ok((report, code))
@@ -154,7 +161,22 @@ impl Stages<'_> {
             options.scratch_zram = lock.cloned();
         }
         say(&options.announcement().into_iter().collect::<Vec<_>>());
-        match measure(&options, &mut Terminal::new()) {
+        let measured = if quick {
+            // Whatever the machine does, it ends: a read may wait for a device, and a loop for a processor.
+            let most = left(deadline);
+            options.until = Some(deadline - most / 8);
+            let mut terminal = Terminal::new();
+            terminal.step("measuring tiers");
+            let within = ramline_kernel::worker::within("tiers", most, move || measure(&options, &mut Silent));
+            let Some(measured) = within else {
+                done.skip(what, late::time_was_up(most), Some("ramline measure tiers"));
+                return Ok(());
+            };
+            measured
+        } else {
+            measure(&options, &mut Terminal::new())
+        };
+        match measured {
             Ok(measured) => {
                 if !quick {
                     remembered::keep(&measured.report);
