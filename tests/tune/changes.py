@@ -78,8 +78,9 @@ def state(seen, step, number, wanted, rebooted=None):
             equal(f"{step}: change {number} was {'' if rebooted else 'not '}rebooted since", found["rebooted"], rebooted)
 
 
-def in_force(seen, when, areas):
-    """What other programs say of swap, zram, units and fstab: `areas` has name and priority (None: the kernel's), the one used first in front."""
+def in_force(seen, when, areas, sized=True):
+    """What other programs say of swap, zram, units and fstab: `areas` has name and priority (None: the kernel's), the one used first in front;
+    not `sized` is a change that leaves the size as it is."""
     rows = [line.split() for line in seen.text(f"{when}-swapon.out").splitlines()]
     swap = sorted(((name, int(size), int(priority)) for name, _, size, priority in rows), key=lambda row: -row[2])
     note(f"swapon --show: {swap}; zramctl: {seen.text(f'{when}-zramctl.out').split()}; swappiness {seen.text(f'{when}-swappiness.out').strip()}")
@@ -91,7 +92,7 @@ def in_force(seen, when, areas):
     check(f"{when}: no unit has failed", not seen.text(f"{when}-failed.out").strip(), seen.text(f"{when}-failed.out"))
     check(f"{when}: nobody warned of zram", not seen.text(f"{when}-journal.out").strip(), seen.text(f"{when}-journal.out"))
     device = next((name for name, _ in areas if "zram" in name), None)
-    if device:
+    if device and sized:
         # "zram0: 976.0 MiB, zstd, priority 100"
         words = change(seen, f"{when}-status", 1) or {}
         planned = re.search(rf"{device.removeprefix('/dev/')}: ([\d.]+) (MiB|GiB), (.+?), priority", words.get("what", ""))

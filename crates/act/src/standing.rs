@@ -16,6 +16,7 @@ mod perform;
 mod probe;
 mod record;
 mod transaction;
+mod units;
 
 use std::fs::OpenOptions;
 use std::io::Read;

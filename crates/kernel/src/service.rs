@@ -38,6 +38,32 @@ pub fn is_failed(unit: &str) -> Result<bool> {
     Ok(run("systemctl", &["is-failed", "--quiet", "--", unit])?.0)
 }
 
+/// A property of a unit: `FragmentPath`, `BoundBy`; `None` where systemctl does not say.
+#[must_use]
+pub fn property(unit: &str, name: &str) -> Option<String> {
+    let words = ["show", "--property", name, "--value", "--", unit];
+    let mut command = Command::new("systemctl");
+    command.args(words).env("LC_ALL", "C").env("SYSTEMD_PAGER", "").stdin(Stdio::null()).stderr(Stdio::null());
+    let done = command.output().ok().filter(|done| done.status.success())?;
+    Some(String::from_utf8_lossy(&done.stdout).trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The unit of a swap area (systemd.unit(5), string escaping): `dev-zram0.swap` for /dev/zram0.
+#[must_use]
+pub fn swap_unit(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let mut out = String::new();
+    for (at, c) in text.trim_matches('/').bytes().enumerate() {
+        match c {
+            b'/' => out.push('-'),
+            b'.' if at == 0 => out.push_str("\\x2e"),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b':' | b'_' | b'.' => out.push(char::from(c)),
+            other => out.push_str(&format!("\\x{other:02x}")),
+        }
+    }
+    out + ".swap"
+}
+
 /// Runs one of them to its end.
 ///
 /// # Errors
@@ -90,6 +116,13 @@ fn run(program: &str, words: &[&str]) -> Result<(bool, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_unit_of_an_area_is_its_path_escaped() {
+        assert_eq!(swap_unit(Path::new("/dev/zram0")), "dev-zram0.swap");
+        assert_eq!(swap_unit(Path::new("/var/my-swap")), r"var-my\x2dswap.swap");
+        assert_eq!(swap_unit(Path::new("/.swap")), r"\x2eswap.swap");
+    }
 
     #[test]
     fn what_a_program_says_is_the_cause_and_one_that_is_not_there_is_absent() {

@@ -21,7 +21,7 @@ mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
 pub use revert::Revert;
-pub use step::{ServiceVerb, Step};
+pub use step::{MadeZram, ServiceVerb, Step};
 pub use units::{CHECK, UPKEEP, UPKEEP_TIMER, UnitProgram, check_at_boot, upkeep_timer};
 pub use upkeep::{Marked, UpkeepAsk, UpkeepBudget, UpkeepDevice, UpkeepGates, UpkeepPass, UpkeepWork, ZramLook};
-pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, with_generator, without_generator};
+pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, generator_units, with_generator, without_generator};

@@ -31,6 +31,12 @@ const OPTIONS: &str = "/etc/modprobe.d/ramline-zram.conf";
 const RULE: &str = "/etc/udev/rules.d/90-ramline-zram.rules";
 const UNITS: &str = "/etc/systemd/system";
 
+/// What zram-generator makes of a section, in the order in which it is started: the second needs the first, and in newer versions the first ends with it.
+#[must_use]
+pub fn generator_units(section: &str) -> Vec<String> {
+    vec![format!("systemd-zram-setup@{section}.service"), format!("dev-{section}.swap")]
+}
+
 /// Steps for a machine with zram-generator. `conf` is its configuration as it is, `unsized` a device that is there and has no size.
 ///
 /// # Errors
@@ -47,13 +53,14 @@ pub fn with_generator(set_up: &ZramSetUp, conf: Option<&str>) -> Result<Vec<Step
         keys.push((RAM_LIMIT, "none"));
     }
     let after = ini::set(conf, &section, &keys)?;
-    Ok(vec![
+    let mut steps = vec![
         Step::ReloadUnits,
         Step::EditFile { path: GENERATOR_CONF.into(), before: conf.map(str::to_owned), after: Some(after) },
         Step::ReloadUnits,
-        Step::Service { unit: format!("systemd-zram-setup@{section}.service"), verb: ServiceVerb::Start },
-        Step::Service { unit: format!("dev-{section}.swap"), verb: ServiceVerb::Start },
-    ])
+    ];
+    let start = |unit| Step::Service { unit, verb: ServiceVerb::Start };
+    steps.extend(generator_units(&section).into_iter().map(start));
+    Ok(steps)
 }
 
 /// Steps for a machine with systemd and udev and without zram-generator. `loaded` says that the module is there already.

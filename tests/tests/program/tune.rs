@@ -52,7 +52,7 @@ fn a_read_only_etc_is_an_obstacle_with_its_way_out_and_a_plan_for_this_boot_has_
     ));
     let boot = of(&["--runtime-only", "--all"]);
     assert!(!boot.contains("cannot be applied") && !boot.contains("replace /etc"), "{boot}");
-    assert!(boot.contains("swapon /dev/zram0 at priority 100"), "{boot}");
+    assert!(boot.contains("swapon /dev/zram1 at priority 100"), "{boot}");
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn a_dry_run_lists_the_steps_of_each_kind_of_plan_in_their_order() {
     assert_eq!(
         dry(&outranked(), &["swap-outranked"]),
         [
+            "stop dev-zram0.swap",
             "reload units of systemd",
             "replace /etc/systemd/zram-generator.conf",
             "reload units of systemd",
-            "swapoff /dev/zram0",
-            "swapon /dev/zram0 at priority 100",
+            "start dev-zram0.swap (zram0: 116.0 MiB, priority 100)",
         ]
     );
     assert_eq!(

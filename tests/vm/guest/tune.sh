@@ -74,6 +74,74 @@ without_generator() {
     modprobe --remove zram
 }
 
+# zram-generator's device as a small one of another algorithm, at a priority of its own.
+small_zram() {
+    systemctl stop dev-zram0.swap systemd-zram-setup@zram0.service
+    printf '# mine
+[zram0]
+zram-size = 128
+compression-algorithm = lz4
+swap-priority = 50
+' >/etc/systemd/zram-generator.conf
+    systemctl daemon-reload
+    systemctl start dev-zram0.swap
+}
+# A disk that comes before it.
+zram_behind() {
+    swapoff /dev/vdb1
+    sed -i '/ swap /s/ sw / sw,pri=60 /' /etc/fstab
+    systemctl daemon-reload
+    swapon --priority 60 /dev/vdb1
+}
+# The device by a rule of udev, its swap by fstab.
+zram_by_rule() {
+    without_generator
+    echo zram >/etc/modules-load.d/mine.conf
+    printf 'ACTION=="add", KERNEL=="zram0", ATTR{comp_algorithm}="lz4", ATTR{disksize}="134217728", RUN="/usr/sbin/mkswap /dev/zram0", TAG+="systemd"
+' >/etc/udev/rules.d/60-mine.rules
+    echo "/dev/zram0 none swap defaults,pri=77 0 0" >>/etc/fstab
+    udevadm control --reload
+    systemctl daemon-reload
+    modprobe zram
+    udevadm settle
+    systemctl start dev-zram0.swap
+}
+# The device by a unit of the reader's own, which ends with its swap.
+zram_by_unit() {
+    without_generator
+    printf '[Unit]
+BindsTo=dev-zram0.swap
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/sbin/modprobe zram
+ExecStart=/bin/sh -c "echo lz4 >/sys/block/zram0/comp_algorithm; echo 134217728 >/sys/block/zram0/disksize"
+ExecStart=/sbin/mkswap /dev/zram0
+ExecStart=/sbin/swapon --priority 77 /dev/zram0
+ExecStop=/bin/sh -c "echo 1 >/sys/block/zram0/reset"
+[Install]
+WantedBy=multi-user.target
+' >/etc/systemd/system/mine.service
+    systemctl daemon-reload
+    systemctl enable mine.service
+    systemctl start mine.service
+}
+# held_pages: a process of a group that may have few in RAM has pages in the device.
+held_pages() {
+    mkdir /sys/fs/cgroup/tune-held && echo 24M >/sys/fs/cgroup/tune-held/memory.high
+    sh -c 'echo $$ >/sys/fs/cgroup/tune-held/cgroup.procs; exec perl -e '"'"'$x = ""; $x .= pack "NnN", $_, 7, $_ * 3 for 1 .. (3 << 20); sleep 100000'"'" &
+    held=$!
+    local n=0
+    while [ $n -lt 120 ] && [ "$(awk '$1 ~ "^/dev/zram" { print $4 }' /proc/swaps)" -lt 4096 ]; do sleep 1 && n=$((n + 1)); done
+    step held-before cat /proc/swaps
+}
+held_still() {
+    step held-after cat /proc/swaps
+    step held-alive kill -0 $held
+}
+# What a plan for every boot says where another makes the device.
+blocked() { step blocked ramline tune apply zram --goal capacity --yes --guard 0s --for 100ms; }
+
 # zram-tools alone, whose unit makes /dev/zram0; pages of a group that may have few in RAM go there.
 with_tools() {
     systemctl stop zramswap.service
@@ -156,6 +224,7 @@ status() { step status ramline tune status --json; }
 found() { step found ramline tune status --json; }
 finish() { step finish ramline tune finish; }
 undo() { step undo ramline tune undo 1 --yes; }
+undo_last() { step undo-last ramline tune undo --yes; }
 
 # The process dies behind record CUT of the verb, and then the power goes.
 cut_apply() { step cut env RAMLINE_TEST_KILL_AFTER_STEP="$CUT" ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms && cut; }

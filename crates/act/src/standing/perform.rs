@@ -13,6 +13,7 @@ use ramline_plan::{ServiceVerb, Step};
 
 use super::probe::number;
 use super::record::FileImage;
+use super::units;
 
 /// ENOSPC and EDQUOT: the same number on every architecture but MIPS and SPARC for the second.
 const NO_SPACE: i32 = 28;
@@ -61,10 +62,9 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
             Ok(())
         }
         Step::SwapOn { path, priority } => swap::swapon(Path::new(path), *priority),
-        Step::SwapOff { path, .. } => {
-            swap::swapoff_preflight(root, Path::new(path))?;
-            swap::swapoff(Path::new(path))
-        }
+        Step::SwapOff { path, .. } => units::swapoff(root, Path::new(path)),
+        Step::PauseZram { made } => units::stop(root, made),
+        Step::RemakeZram { made } => units::start(made),
         Step::SizeZram { device, algorithm, size } => {
             let device = zram_device(root, device)?;
             // The rule of udev may have been quicker; where it is at work on a new device, both would set it at once.
@@ -133,13 +133,21 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
             swap::swapoff_preflight(root, Path::new(path))?;
             swap::swapoff(Path::new(path))
         }
-        Step::SwapOff { path, priority } => swap::swapon(Path::new(path), *priority),
+        Step::SwapOff { path, priority } => units::swapon(root, Path::new(path), *priority),
+        // Also where it is on with the new size, which is what a boot behind the edits has made.
+        Step::PauseZram { made } => units::stop(root, made).and_then(|()| units::start(made)),
+        Step::RemakeZram { made } => units::stop(root, made),
         Step::SizeZram { device, .. } => reset(root, &zram_device(root, device)?),
         // The header goes with the device, and a device of another program is sized by that program.
         Step::FormatZram { .. } | Step::ResetZram { .. } => Ok(()),
         Step::ReloadUnits => reload_units(root),
         Step::ReloadRules => reload_rules(root),
-        Step::Service { unit, verb } => service::call("systemctl", &[verb.reversed().word(), "--", unit]),
+        Step::Service { unit, verb } => {
+            if let (ServiceVerb::Start, Some(node)) = (verb, units::device_of(unit)) {
+                units::may_stop(root, Path::new(&node))?;
+            }
+            service::call("systemctl", &[verb.reversed().word(), "--", unit])
+        }
         Step::Mount { at, .. } => mount::unmount(Path::new(at)),
     }
 }
@@ -255,7 +263,7 @@ fn stop(unit: &str) -> Done {
 }
 
 /// Waits until udev has done what a new device asks of it; where there is none, nothing was asked.
-fn settle() {
+pub fn settle() {
     service::call("udevadm", &["settle", "--timeout=10"]).ok();
 }
 

@@ -8,6 +8,8 @@ use ramline_kernel::{KernelError, Root, input, mount, process, service, swap, zr
 use ramline_plan::{ServiceVerb, Step};
 use ramline_units::Bytes;
 
+use super::units;
+
 /// Files of settings are shorter.
 const LONGEST_FILE: u64 = 1 << 20;
 
@@ -88,6 +90,9 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             let made = root.is_live() && swap::label(&node, process::page_size()).is_ok_and(|label| label.is_some());
             which(made)
         }
+        // Off, and on as the files make it by now, are both behind the pause.
+        Step::PauseZram { made } => which(!units::is_as(root, made)?),
+        Step::RemakeZram { made } => which(units::is_as(root, made)?),
         Step::ReloadUnits | Step::ReloadRules => StepState::None,
         // Nothing of a captured tree is active.
         Step::Service { unit, verb } => {

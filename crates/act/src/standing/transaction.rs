@@ -111,6 +111,9 @@ impl<'a> Transaction<'a> {
             if let StepState::Other(now) = &state {
                 changed.push(format!("{} is {now}", step.object()));
             }
+            if state == StepState::After && matches!(step, Step::PauseZram { .. }) {
+                changed.push(format!("{} is no longer in use as it was", step.object()));
+            }
             if state == StepState::Half {
                 changed.push(format!("{} is there already, empty", step.object()));
             }

@@ -17,6 +17,14 @@ pub(super) fn named(generator: &Generator) -> BTreeSet<u32> {
         .collect()
 }
 
+/// The main file makes this device, and nothing else does.
+pub(super) fn makes(generator: &Generator, name: &str) -> bool {
+    let has = |text: &str| edit::ini::sections(text).any(|section| section == name);
+    generator.program.is_some()
+        && generator.main.as_ref().is_some_and(|main| has(&main.text))
+        && !generator.drop_ins.iter().any(|file| has(&file.text))
+}
+
 /// The one device that the files make into swap at boot and that is not on; `None` where they make none.
 ///
 /// # Errors

@@ -1,13 +1,13 @@
 //! A zram area is on: kept, unless a disk area comes before it or it is full while memory is short.
 
 use ramline_model::zram as model;
-use ramline_plan::{Goal, PlanLine, Step, ZramSetUp, edit};
+use ramline_plan::{Goal, MadeZram, PlanLine, Step, ZramSetUp, edit, generator_units};
 use ramline_snapshot::swaps::SwapArea;
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
 use super::super::need;
-use super::{drained, fresh, manager, next, priority, size};
+use super::{drained, fresh, generator, manager, next, priority, size};
 use crate::prelude::*;
 
 /// From this share of its size on it counts as full.
@@ -41,20 +41,24 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
             before.path, before.priority
         );
         let set_up = of(device.disksize, then);
+        let by_units = generator::makes(&desk.set_up.generator, name);
         let now = match area.used.0 {
-            0 => vec![
+            // Its unit would reset it.
+            0 if !by_units => vec![
                 Step::SwapOff { path: area.path.clone(), priority: Some(area.priority) },
                 Step::SwapOn { path: area.path.clone(), priority: Some(then) },
             ],
             _ => drained(set_up.number, area, &set_up),
         };
-        let steps = lasting(desk, area, &set_up, &[("swap-priority", &then.to_string())], now);
+        let to = (device.disksize, device.disksize, Some((area.priority, then)));
+        let when = if through_units(desk, name) && !has_room(snapshot, area) { ", from the next boot on" } else { "" };
+        let steps = lasting(desk, area, &set_up, &[("swap-priority", &then.to_string())], now, to);
         let effect = "what is swapped out goes to RAM, compressed, before it goes to disk".to_owned();
         let risk = match area.used.0 {
             0 => "none: nothing is in it yet".to_owned(),
             _ => format!("while it is moved {} of pages are read and written once", area.used),
         };
-        return Some(draft(why, "/proc/swaps").change(format!("priority {then}"), effect, risk, steps));
+        return Some(draft(why, "/proc/swaps").change(format!("priority {then}{when}"), effect, risk, steps));
     }
     let full = area.used.share_of(area.size).filter(|share| *share >= FULL);
     let small = device.disksize.as_f64() < wanted.as_f64() * NEAR_SIZE;
@@ -66,18 +70,26 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
         let set_up = of(wanted, area.priority.saturating_add(1));
         let mib = (wanted.0 >> 20).to_string();
         let now = drained(set_up.number, area, &set_up);
-        let steps = lasting(desk, area, &set_up, &[("zram-size", &mib)], now);
+        let to = (device.disksize, wanted, None);
+        let steps = lasting(desk, area, &set_up, &[("zram-size", &mib)], now, to);
+        let (made, room) = (through_units(desk, name), has_room(snapshot, area));
+        let when = if made && !room { ", from the next boot on" } else { "" };
         let effect = format!(
             "room for {} more before pages spill or a process is killed",
             wanted.saturating_sub(device.disksize)
         );
-        let risk = "until the old device is drained both take RAM".to_owned();
-        return Some(draft(why, "/proc/swaps").change(
-            format!("zram{}: {wanted}, {named}, priority {}, in its place", set_up.number, set_up.priority),
-            effect,
-            risk,
-            steps,
-        ));
+        let risk = match (made, room) {
+            (true, true) => format!("while it is made again, what is in it ({}) lies in RAM", area.used),
+            (true, false) => {
+                format!("until then nothing changes: what is in it ({}) has no room in RAM now", area.used)
+            }
+            (false, _) => "until the old device is drained both take RAM".to_owned(),
+        };
+        let new = match made {
+            true => format!("{name}: {wanted}, {named}, priority {}{when}", area.priority),
+            false => format!("zram{}: {wanted}, {named}, priority {}, in its place", set_up.number, set_up.priority),
+        };
+        return Some(draft(why, "/proc/swaps").change(new, effect, risk, steps));
     }
     let stored = gain.map(|gain| format!("it stores {} in {} of RAM", gain.stored, gain.mem_used));
     let stored = stored.unwrap_or_else(|| format!("hardly anything is in it yet ({})", area.used));
@@ -108,13 +120,26 @@ fn set_by(desk: &Desk<'_>, name: &str) -> Vec<String> {
     out
 }
 
-/// Now, and at every boot through the file that makes the device; another maker is named with its command.
+/// The change goes through the units of zram-generator.
+fn through_units(desk: &Desk<'_>, name: &str) -> bool {
+    !desk.ask.runtime_only && manager::at_boot(desk.set_up).is_none() && generator::makes(&desk.set_up.generator, name)
+}
+
+/// What is in it has room in RAM while it is made again: half of what is available, as for every area that is switched off.
+fn has_room(snapshot: &Snapshot, area: &SwapArea) -> bool {
+    let available = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available);
+    area.used.0 == 0 || available.is_some_and(|available| area.used.0 <= available.0 / 2)
+}
+
+/// Now, and at every boot through the file that makes the device; another maker is named with its command. `to` is its size before and afterwards, and its
+/// priorities where the change is about them.
 fn lasting(
     desk: &Desk<'_>,
     area: &SwapArea,
     new: &ZramSetUp,
     keys: &[(&str, &str)],
     now: Vec<Step>,
+    to: (Bytes, Bytes, Option<(i32, i32)>),
 ) -> Result<Vec<Step>, String> {
     let name = area.zram().unwrap_or_default();
     if desk.ask.runtime_only {
@@ -130,8 +155,14 @@ fn lasting(
         return Err(format!("{} sets [{name}] and wins; change it there", file.path));
     }
     let Some(main) = generator.main.as_ref().filter(|main| has(&main.text)) else {
-        return Err("what makes it at boot is no file of zram-generator; for this boot alone: ramline tune plan zram --runtime-only"
-            .to_owned());
+        let own = desk.set_up.own.keys().any(|path| path.contains("ramline-zram"));
+        return Err(match own {
+            true => "an earlier change of ramline makes it at boot; undo that one first: ramline tune status",
+            false => {
+                "what makes it at boot is no file of zram-generator; for this boot alone: ramline tune plan zram --runtime-only"
+            }
+        }
+        .to_owned());
     };
     let after =
         edit::ini::set(Some(&main.text), name, keys).map_err(|why| format!("{} is left alone: {why}", main.path))?;
@@ -142,6 +173,11 @@ fn lasting(
         Step::EditFile { path: ramline_plan::GENERATOR_CONF.into(), before, after: Some(after) },
         Step::ReloadUnits,
     ];
-    steps.extend(now);
+    if has_room(desk.inputs.snapshot, area) {
+        let made = |size, priority| MadeZram { device: name.to_owned(), units: generator_units(name), size, priority };
+        let (before, after, priorities) = to;
+        steps.insert(0, Step::PauseZram { made: made(before, priorities.map(|both| both.0)) });
+        steps.push(Step::RemakeZram { made: made(after, priorities.map(|both| both.1)) });
+    }
     Ok(steps)
 }

@@ -2,6 +2,7 @@ use ramline_advice::planning::{Ask, plan};
 use ramline_evidence::pages::{AlgorithmPages, By, Lengths, PageProfile, Sampling};
 use ramline_plan::{Decision, Goal, PlanLine, Topic};
 use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp, UnitLink};
+use ramline_units::Bytes;
 
 use super::{is_refused, line, planned, steps, systemd, why};
 use crate::cases::{Case, with_zram, without_swap};
@@ -121,24 +122,46 @@ fn zram_tools_are_switched_off_and_their_device_is_drained_into_a_second_one() {
 }
 
 #[test]
-fn a_live_zram_is_kept_and_one_behind_a_disk_is_moved_by_a_second_device() {
+fn a_live_zram_is_kept_and_one_behind_a_disk_is_moved_through_the_units_that_make_it() {
     let kept = line(&with_zram(), &systemd(), Topic::Zram, "zram0");
     assert_eq!(kept.decision, Decision::Keep);
     let behind = with_zram().swaps("/dev/sda1 partition 523260 0 5\n/dev/zram0 partition 118812 24576 -2\n");
     let set_up = with_generator(Some(("/etc/systemd/zram-generator.conf", "[zram0]\nzram-size = 116\n")));
     let moved = line(&behind, &set_up, Topic::Zram, "zram0");
     assert_eq!(moved.new.as_deref(), Some("priority 100"));
-    assert_eq!(
-        steps(&moved)[3..],
-        [
-            "size zram1: 116.0 MiB, zstd".to_owned(),
-            "mkswap /dev/zram1".into(),
-            "swapon /dev/zram1 at priority 100".into(),
-            "swapoff /dev/zram0".into()
-        ]
-    );
+    let through = [
+        "stop dev-zram0.swap",
+        "reload units of systemd",
+        "replace /etc/systemd/zram-generator.conf",
+        "reload units of systemd",
+        "start dev-zram0.swap (zram0: 116.0 MiB, priority 100)",
+    ];
+    assert_eq!(steps(&moved), through);
+    // For this boot alone what makes it stays as it is: another device takes its place.
+    let ask = Ask { topics: vec![Topic::Zram], runtime_only: true, ..Ask::default() };
+    let now = behind.inputs(|inputs| plan(inputs, &set_up, &ask)).lines[0].clone();
+    let second =
+        ["size zram1: 116.0 MiB, zstd", "mkswap /dev/zram1", "swapon /dev/zram1 at priority 100", "swapoff /dev/zram0"];
+    assert_eq!(steps(&now), second);
     assert!(!steps(&moved).iter().any(|step| step.contains("reset")));
     assert!(is_refused(&line(&behind, &systemd(), Topic::Zram, "zram0"), "--runtime-only"));
+}
+
+#[test]
+fn a_device_of_the_generator_is_made_again_where_its_pages_have_room_and_else_from_the_next_boot_on() {
+    let set_up = with_generator(Some(("/etc/systemd/zram-generator.conf", "[zram0]\nzram-size = 116\n")));
+    let larger = planned(&with_zram(), &set_up, &[Topic::Zram], Goal::Capacity).lines[0].clone();
+    assert!(larger.new.as_deref().unwrap().starts_with("zram0: "), "{larger:?}");
+    let done = steps(&larger);
+    assert_eq!(done[0], "stop dev-zram0.swap");
+    assert!(done[4].starts_with("start dev-zram0.swap (zram0: "), "{done:?}");
+    let mut tight = with_zram();
+    let meminfo = tight.now.meminfo.data_mut().unwrap();
+    meminfo.mem_available = Some(Bytes::from_mib(1));
+    let later = planned(&tight, &set_up, &[Topic::Zram], Goal::Capacity).lines[0].clone();
+    assert!(later.new.as_deref().unwrap().ends_with(", from the next boot on"), "{later:?}");
+    let file = ["reload units of systemd", "replace /etc/systemd/zram-generator.conf", "reload units of systemd"];
+    assert_eq!(steps(&later), file);
 }
 
 #[test]
