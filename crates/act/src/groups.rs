@@ -2,8 +2,9 @@
 
 use std::process::{Child, Command};
 
-use ramline_kernel::cgroup::{Group, Hierarchy, move_process};
+use ramline_kernel::cgroup::{Existing, Group, Hierarchy, Setting, move_process};
 use ramline_kernel::process;
+use ramline_units::Bytes;
 
 use crate::effects::refuse_if_taken;
 use crate::{Result, Run, Step};
@@ -47,6 +48,18 @@ impl Run {
         let start = process::start_time(self.root(), pid)?;
         let step = Step::MoveProcess { pid, start, from: from.to_owned(), to: group.dir().to_owned() };
         self.perform(step, || move_process(pid, group.dir()))
+    }
+
+    /// Notes the limit of a group that is not ours, to be put back when the run ends, and switches off killing at a limit of ours. From here
+    /// on its limit may be changed up to `most`.
+    ///
+    /// # Errors
+    /// It cannot be read, or killing cannot be switched off.
+    pub fn hold_limit(&mut self, group: &Existing, most: Bytes) -> Result<Vec<Setting>> {
+        let before = group.settings()?;
+        let step = Step::LimitGroup { path: group.dir().to_owned(), before: before.clone(), most };
+        self.perform(step, || group.spare())?;
+        Ok(before)
     }
 
     /// Makes a memory cgroup below one of ours; `name` begins with `ramline-`.

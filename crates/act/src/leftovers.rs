@@ -2,7 +2,7 @@
 
 use ramline_kernel::{
     Root,
-    cgroup::{Group, Hierarchy},
+    cgroup::{Existing, Group, Hierarchy},
     loopdev, mount, process, swap, tracing,
     write::{is_knob, read_knob},
     zram,
@@ -86,6 +86,9 @@ fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
         }
         Step::HotAddZram { id: None, existing, .. } => !unrecorded_zram(root, existing, pending.intended_ms).is_empty(),
         Step::SwapOn { path, .. } => swap::is_on(root, path).unwrap_or(false),
+        Step::LimitGroup { path, before, .. } => {
+            Existing::open(path).and_then(|group| group.settings()).is_ok_and(|now| now != *before)
+        }
         Step::SetKnob { path, before, after } if is_knob(root, path) => {
             read_knob(path).is_some_and(|now| now == *after && after != before)
         }

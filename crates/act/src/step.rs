@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use ramline_kernel::cgroup::Setting;
 use ramline_kernel::{FileKey, zram};
+use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// One change to the machine. What is known only afterwards is `None` in the record written before.
@@ -44,6 +46,9 @@ pub enum Step {
     },
     /// A swap area with a header of ours.
     SwapOn { path: PathBuf, priority: Option<i32>, uuid: String },
+    /// The memory limit of a group that is not ours, which is changed often while the run lasts: `before` is put back, unless by then it has a
+    /// limit above `most`, the highest of ours.
+    LimitGroup { path: PathBuf, before: Vec<Setting>, most: Bytes },
     /// A knob of the kernel; `after` is what was asked for until the kernel's own answer is known.
     SetKnob { path: PathBuf, before: String, after: String },
 }
@@ -70,6 +75,7 @@ impl Step {
             Step::HotAddZram { id: Some(id), .. } => format!("zram device /dev/zram{id}"),
             Step::HotAddZram { id: None, .. } => "a zram device".to_owned(),
             Step::SwapOn { path, .. } => format!("swap area {}", path.display()),
+            Step::LimitGroup { path, .. } => format!("the memory limit of cgroup {}", path.display()),
             Step::SetKnob { path, before, after } => format!("{} at {after} (was {before})", path.display()),
         }
     }

@@ -6,9 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use ramline_kernel::cgroup::{Group, Hierarchy, move_process};
+use ramline_kernel::cgroup::{Existing, Group, Hierarchy, Setting, move_process};
 use ramline_kernel::write::{is_knob, read_knob, write_knob};
 use ramline_kernel::{FileKey, KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
+
+use ramline_units::{Bytes, Limit};
 
 use crate::step::Step;
 
@@ -53,6 +55,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
         Step::SwapOn { path, uuid, .. } => swap_off(root, path, uuid),
+        Step::LimitGroup { path, before, most } => restore_limit(root, path, before, *most),
         Step::SetKnob { path, .. } if !is_knob(root, path) => {
             Ok(Outcome::LeftAlone("it is no knob ramline sets".to_owned()))
         }
@@ -315,6 +318,20 @@ fn swap_off(root: &Root, path: &Path, uuid: &str) -> Result<Outcome> {
     }
     swap::swapoff_preflight(root, path)?;
     swap::swapoff(path).map(|()| Outcome::Removed)
+}
+
+/// Its limit was ours to change up to `most`.
+fn restore_limit(root: &Root, path: &Path, before: &[Setting], most: Bytes) -> Result<Outcome> {
+    let group = match Existing::open(path) {
+        Err(error) if error.is_absent() => return Ok(Outcome::AlreadyGone),
+        other => other?,
+    };
+    match group.limit() {
+        Limit::At(now) if now > most && !before.iter().any(|setting| setting.value == now.0.to_string()) => {
+            Ok(Outcome::LeftAlone(format!("its limit is {now} now, more than ours ever was: another has set it")))
+        }
+        _ => Ok(if group.restore(root, before)? { Outcome::Removed } else { Outcome::AlreadyGone }),
+    }
 }
 
 fn put_back(path: &Path, before: &str, after: &str) -> Result<Outcome> {

@@ -5,8 +5,9 @@
 //! Worked example: `ramline lab run knee --within 30% -- gcc x.c` is refused on a busy machine with `ramline lab run knee --allow-busy`;
 //! what is proposed is `ramline lab run knee --within 30% --allow-busy -- gcc x.c`.
 
+use ramline_evidence::{RunRecord, Verdict};
 use ramline_lab::LabError;
-use ramline_units::command_line;
+use ramline_units::{Bytes, command_line};
 
 /// This command line, as it was given.
 #[must_use]
@@ -31,7 +32,8 @@ pub fn whole(error: LabError, base: &str, words: &[String]) -> LabError {
 }
 
 /// The words with these options, which take the place of the same ones.
-fn with(words: &[String], more: &[&str]) -> String {
+#[must_use]
+pub fn with(words: &[String], more: &[&str]) -> String {
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let (before, after) = words.split_at(end);
     let named = |word: &str| {
@@ -57,8 +59,33 @@ fn with(words: &[String], more: &[&str]) -> String {
     command_line(&kept)
 }
 
+/// Why runs under a limit decide nothing, and the command that may: where none came to its end, with a limit halfway to what it uses.
+#[must_use]
+pub fn after(records: &[RunRecord], why: String, words: &[String]) -> (String, String) {
+    let ended = records.iter().any(|run| run.verdict == Verdict::Completed);
+    let used = records.iter().find_map(|run| run.verified.get("used without a limit")?.parse::<Bytes>().ok());
+    let (Some(first), Some(used), false) = (records.first(), used, ended) else { return (why, with(words, &[])) };
+    let killed = records.iter().filter(|run| matches!(run.verdict, Verdict::Killed(_))).count();
+    let limit = first.workload.limit;
+    let how = if killed == records.len() { "was killed" } else { "did not come to its end" };
+    let more = format!("{}MiB", ((limit + used).0 / 2).div_ceil(1 << 20));
+    let why = format!("at {limit} it {how} under every setting; without a limit it uses {used}");
+    (why, with(words, &["--memory", &more]))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn where_no_run_came_to_its_end_a_limit_halfway_to_the_use_is_proposed() {
+        let mut run = RunRecord { verdict: Verdict::Killed("oom".into()), ..RunRecord::default() };
+        run.workload.limit = Bytes::from_mib(57);
+        run.verified.insert("used without a limit".to_owned(), "85.5 MiB".to_owned());
+        let (why, hint) =
+            after(&[run.clone(), run], String::new(), &words("ramline tune plan --judge --memory 57MiB -- java Heap"));
+        assert_eq!(why, "at 57.0 MiB it was killed under every setting; without a limit it uses 85.5 MiB");
+        assert_eq!(hint, "ramline tune plan --judge --memory 72MiB -- java Heap");
+    }
+
     use super::*;
 
     fn words(text: &str) -> Vec<String> {

@@ -298,7 +298,9 @@ fn setting(record: &RunRecord, name: &str) -> Option<Bytes> {
 }
 
 fn run(record: &RunRecord) -> Option<Run<'_>> {
-    let wall = record.figures.iter().find(|figure| figure.name == "wall")?.value;
+    let wall = record.figures.iter().find(|figure| figure.name == "wall").map(|figure| figure.value);
+    // A run that was cut off took no time that could be compared.
+    let wall = if record.verdict == Verdict::Completed { wall? } else { wall.unwrap_or_default() };
     let limit = setting(record, LIMIT);
     let pages = record.reclaim.refault_file.map(|file| file.saturating_add(record.reclaim.refault_anon.unwrap_or(0)));
     let reread = pages.map(|pages| Bytes(pages.saturating_mul(record.machine.page_size)));

@@ -1,6 +1,6 @@
 //! Memory cgroups, version 1 and 2: find the hierarchy, make a group, limit it, read it, kill it, remove it.
 //!
-//! It touches only groups named `ramline-<pid>-<n>`; a view of all groups of the machine is a section of the snapshot.
+//! It makes and kills only in groups named `ramline-<pid>-<n>`; the limit of another is changed by [`Existing`] alone. A view of all groups of the machine is a section of the snapshot.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, cgroup::{Group, Hierarchy}};
@@ -16,6 +16,7 @@
 
 mod cramped;
 mod delegated;
+mod existing;
 mod group;
 mod hierarchy;
 mod ids;
@@ -27,6 +28,7 @@ mod v2;
 
 pub use cramped::{Cramped, cramped};
 pub use delegated::move_process;
+pub use existing::{Existing, Lowered, Setting};
 pub use group::Group;
 pub use hierarchy::{Hierarchy, group_of, processes_below};
 pub use ids::ids_below;

@@ -28,6 +28,14 @@ pub fn held(root: &Root, pid: u32) -> BTreeSet<u64> {
     entries.filter_map(|entry| inode(&std::fs::read_link(entry.path()).ok()?)).collect()
 }
 
+/// The files that a process has open, by their names; those without one any more are left out.
+#[must_use]
+pub fn files(root: &Root, pid: u32) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(root.path(format!("/proc/{pid}/fd"))).into_iter().flatten().flatten();
+    let links = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.filter(|link| link.is_absolute() && !link.to_string_lossy().ends_with(" (deleted)")).collect()
+}
+
 /// `socket:[4711]`.
 fn inode(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()

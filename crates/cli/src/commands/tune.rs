@@ -19,6 +19,7 @@ use crate::commands::lab;
 use crate::commands::measure::pages;
 use crate::commands::show;
 use crate::prelude::*;
+use crate::retry;
 
 choices!(Topic {
     Swap: "swap", "swap areas on disk, their size and order";
@@ -210,8 +211,11 @@ impl Trial {
             stdio::tell(&format!("doubt: {doubt}"));
         }
         let refused = |why: String| {
-            let hint = "ramline tune plan zram swap vm --judge --prove -- COMMAND";
-            Failure::refused(format!("the series in {} decides nothing: {why}\n  try: {hint}", folder.dir().display()))
+            let (why, hint) = retry::after(&records, why, &retry::given());
+            Failure::rolled_back(format!(
+                "the series in {} decides nothing: {why}\n  try: {hint}",
+                folder.dir().display()
+            ))
         };
         let by_load = planning::ByLoad::of(&records).map_err(refused)?;
         by_load.fits(now).map_err(refused)?;

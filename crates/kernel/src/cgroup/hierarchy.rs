@@ -43,6 +43,12 @@ impl Hierarchy {
         Ok(Hierarchy { version, mount, own })
     }
 
+    /// Mounted there, with us at its top.
+    #[cfg(test)]
+    pub(super) fn at(version: Version, mount: &Path) -> Hierarchy {
+        Hierarchy { version, mount: mount.to_owned(), own: mount.to_owned() }
+    }
+
     /// Version 1 or 2.
     #[must_use]
     pub fn version(&self) -> Version {

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use crate::experiment::Experiment;
 use crate::fileops::work;
-use ramline_sandbox::child::{self, ChildKind, command, worker};
+use ramline_sandbox::child::{self, ChildKind, command, keeper, worker};
 
 /// All of them.
 pub const EXPERIMENTS: &[Experiment] = &[
@@ -43,8 +43,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// Kinds of child that many experiments share.
-const CHILDREN: &[ChildKind] =
-    &[(work::KIND, work::main), (worker::KIND, worker::main), (command::KIND, command::main)];
+const CHILDREN: &[ChildKind] = &[
+    (work::KIND, work::main),
+    (worker::KIND, worker::main),
+    (command::KIND, command::main),
+    (keeper::KIND, keeper::main),
+];
 
 /// This binary as a child: what stands after [`child::ARGUMENT`].
 #[must_use]

@@ -54,7 +54,9 @@ fn work(kinds: &[ChildKind], args: &[String]) -> Result<()> {
     let unknown = || LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug()));
     let (_, work) = kinds.iter().find(|(name, _)| name == kind).ok_or_else(unknown)?;
     let Assignment { supervisor, task } = ramline_units::json::parse(assignment).map_err(unreadable)?;
-    process::die_with_parent(supervisor)?;
+    if kind != super::keeper::KIND {
+        process::die_with_parent(supervisor)?;
+    }
     // When its group is out of memory it is this process, or the command it becomes, that must go. Raising needs no privilege;
     // where it is forbidden all the same, the kernel still prefers the largest, which this is.
     drop(process::prefer_oom_kill(&Root::live(), 1000));

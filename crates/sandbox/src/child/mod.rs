@@ -7,6 +7,7 @@
 pub mod command;
 mod end;
 mod entry;
+pub mod keeper;
 pub mod lines;
 pub mod outside;
 mod request;

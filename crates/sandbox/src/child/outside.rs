@@ -70,6 +70,11 @@ impl Outside {
         self.due = None;
     }
 
+    /// Processes that are part of what is measured, though not of the command: their work is not outside, and whom they talk to does not count.
+    pub fn leave_out(&mut self, pids: &[u32]) {
+        self.members.extend(pids);
+    }
+
     /// Follows the sockets of the processes in its group.
     pub fn look(&mut self, root: &Root, members: &[u32]) {
         let begun = Instant::now();

@@ -28,6 +28,15 @@ pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
     }
 }
 
+/// What `free` said against what was obtained, of the setting where they differ most; `None` where none obtained more.
+pub fn headline(details: &[ArmDetail]) -> Option<String> {
+    let runs = details.iter().filter_map(|detail| Some((detail, EatRun::of(&detail.detail)?)));
+    let times = |(_, run): &(&ArmDetail, EatRun)| run.times_free().unwrap_or_default();
+    let (detail, run) = runs.max_by(|a, b| times(a).total_cmp(&times(b))).filter(|found| times(found) >= 1.1)?;
+    let free = run.before()?.sandbox.free;
+    Some(format!("`free` said {free}, and a program obtained {}: file cache made room ({}).", run.eaten, detail.arm))
+}
+
 fn mib(bytes: Bytes) -> String {
     format!("{:.1}", bytes.as_mib())
 }

@@ -20,7 +20,8 @@ const MOST_RUNS: usize = 700;
 #[must_use]
 pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, headline(table, lead));
+    let own = if table.experiment == "eat-memory" { super::eat::headline(&table.details) } else { None };
+    sheet.answer(Paint::Bold, own.unwrap_or_else(|| headline(table, lead)));
     sheet.dim(head(table));
     if table.emulated {
         sheet.warn("The processor was emulated: its seconds compare with each other, with no real machine.");

@@ -158,7 +158,13 @@ pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
         let what = format!("{} holds no record of a run", folder.dir().display());
         Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
     };
-    Ok((SeriesTable::of(&contents.records).ok_or_else(none)?, contents.records))
+    let mut table = SeriesTable::of(&contents.records).ok_or_else(none)?;
+    if table.experiment == ramline_lab::experiments::knee::NAME {
+        // By limit, from small to large: the bend is the answer. Without a limit is what the others are compared with.
+        let limit = |name: &str| name.strip_prefix("limit ").and_then(|text| text.parse::<ramline_units::Bytes>().ok());
+        ramline_units::sort_by_key(&mut table.arms, |arm| limit(&arm.name));
+    }
+    Ok((table, contents.records))
 }
 
 /// Prints two series side by side.

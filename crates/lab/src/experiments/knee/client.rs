@@ -4,6 +4,7 @@ use ramline_sandbox::child::command::Look;
 use ramline_sandbox::child::outside::{Outside, Service};
 
 use crate::prelude::*;
+use ramline_units::quoted;
 
 /// Looks at both.
 pub struct Beside {
@@ -79,17 +80,33 @@ fn refusal(service: &Service, text: String, asked: &Asked<'_>) -> LabError {
     let (theirs, own) = (service.cpu.as_secs_f64(), asked.cpu.as_secs_f64());
     let program = short(asked.argv.first().map(String::as_str).unwrap_or_default());
     let share = format!("{} used {theirs:.2} s of processor time, {program} {own:.2} s", service.name);
-    let way = format!(
-        "give a script that starts {}, runs {program} and stops it, so that both are in the group; or --client-only",
-        service.name
-    );
-    LabError::ended("the first runs, without a limit", vec![text, share, way], "ramline lab describe knee")
+    let script = format!("give a script that starts {}, runs {program} and stops it, or --client-only", service.name);
+    let (way, hint) = match unit(&service.group) {
+        // Whose group it is says the search itself.
+        Some(unit) => (
+            format!("set the limit on the service with --with; or {script}"),
+            format!("ramline lab run knee --with {}", quoted(&unit)),
+        ),
+        None => {
+            (format!("{} is in no group of its own: {script}", service.name), "ramline lab describe knee".to_owned())
+        }
+    };
+    LabError::ended("the first runs, without a limit", vec![text, share, way], hint)
 }
 
 /// `postgres (pid 4711, group /system.slice/postgresql.service)`.
 fn named(service: &Service) -> String {
     let group = if service.group.is_empty() { String::new() } else { format!(", group {}", service.group) };
     format!("{} (pid {}{group})", service.name, service.pid)
+}
+
+/// What names a group for `--with`: of a unit its name, else the path; nothing of the root group, and of one in which this process is.
+fn unit(group: &str) -> Option<String> {
+    let own = Hierarchy::detect(&Root::live()).and_then(|found| found.group_of(&Root::live(), std::process::id()));
+    let inside = own.is_ok_and(|own| Path::new(&own).starts_with(group));
+    let last = group.rsplit('/').next().filter(|last| !last.is_empty() && !inside)?;
+    let is_unit = [".service", ".scope"].iter().any(|kind| last.ends_with(kind));
+    Some(if is_unit { last.to_owned() } else { group.to_owned() })
 }
 
 /// The name of a program without its folder.

@@ -7,13 +7,16 @@
 
 use ramline_evidence::knee::{self, Knee, KneeAsked};
 
+mod asking;
 mod client;
+mod service;
 
 use std::cell::RefCell;
 
 use crate::fileset::{FileSet, Warmth};
 use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
+use service::Service;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "knee";
@@ -55,6 +58,12 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
         row("timeout", Kind::Time, Some("5min"), "The most time a run without a limit gets"),
         row(
+            "with",
+            Kind::Text,
+            None,
+            "Set the limit on this service instead: a unit, a control group or a process id; the command is what asks it",
+        ),
+        row(
             "client-only",
             Kind::Switch,
             Some("false"),
@@ -78,10 +87,12 @@ struct Search {
     warm: bool,
     timeout: Duration,
     client_only: bool,
+    service: Option<Service>,
     // From here on: of the set-up, and what was seen so far.
     files: FileSet,
     start: Bytes,
     least: Bytes,
+    floor: Bytes,
     outside: Vec<String>,
     cold: Duration,
     records: Vec<RunRecord>,
@@ -111,6 +122,10 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let mut check = Check::new(root, Caller { command: &command, ..Caller::default() });
     check.program(&argv, Some("a memory cgroup, and seeing which files a command opens, needs root"));
     let hierarchy = check.group();
+    let service = params.text("with").zip(hierarchy.as_ref());
+    let service = service.and_then(|(text, hierarchy)| {
+        service::find(root, hierarchy, text).map_err(|reason| check.extend([reason])).ok()
+    });
     let most = requirements::headroom(root)?;
     if most < Bytes::from_mib(64) {
         check.extend([Reason::new(format!("memory: 64 MiB needed, {most} can be taken"), "ramline show memory")]);
@@ -118,6 +133,13 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let doubts = check.busy(params.switch("allow-busy"))?;
     let hierarchy = check.conclude(hierarchy)?;
     let (warm, timeout) = (params.text("start") == Some("warm"), params.time("timeout").unwrap_or_default());
+    let subject = service.as_ref().map_or_else(
+        || "its files are evicted before each run, so that their pages are charged to it".to_owned(),
+        |service| {
+            format!("it asks {}, on which the limit is set, until that has warmed up, and is timed then", service.name)
+        },
+    );
+    let global = service.as_ref().map(Service::sentence).into_iter().collect();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let mut sentences = vec![
         format!(
@@ -126,9 +148,9 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
             percent(resolution)
         ),
         format!("the command runs as user {}: {}", process::uid(), command_line(&argv)),
-        "its files are evicted before each run, so that their pages are charged to it".to_owned(),
+        subject,
     ];
-    if warm {
+    if warm && service.is_none() {
         sentences.push("each run is the second one in its group: the first brings in what the limit allows".to_owned());
     }
     let work = Box::new(Search {
@@ -142,19 +164,26 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         warm,
         timeout,
         client_only: params.switch("client-only"),
+        service,
         files: FileSet::default(),
         start: Bytes::ZERO,
         least: Bytes::ZERO,
+        floor: Bytes::ZERO,
         outside: Vec::new(),
         cold: Duration::ZERO,
         records: Vec::new(),
     });
     let arms = vec![Arm::named(knee::UNLIMITED, &[]), Arm::named("limit", &[])];
-    Ok(PlannedSeries { arms, runs: MOST, sentences, global: Vec::new(), doubts, longest_run: timeout, work })
+    Ok(PlannedSeries { arms, runs: MOST, sentences, global, doubts, longest_run: timeout, work })
 }
 
 impl Series for Search {
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        if self.service.is_some() {
+            self.prepare_service(bench)?;
+            self.recall_search();
+            return Ok(());
+        }
         bench.progress.step("running the command without a limit, to see which files and how much memory it uses");
         let mark = bench.run.mark();
         // Numbers no run of the series has.
@@ -171,10 +200,7 @@ impl Series for Search {
         let beside = beside.into_inner();
         self.least = beside.least;
         self.outside = client::look_at(&beside.outside, &self.asked(&ran), bench.root)?;
-        // A series that is gone on with began where it began.
-        let recorded = |name: &str| self.records.iter().find_map(|record| record.arm.settings.get(name)?.parse().ok());
-        let (start, least) = (recorded(knee::START), recorded(knee::LEAST));
-        (self.start, self.least) = (start.map_or(self.start, Bytes), least.map_or(self.least, Bytes));
+        self.recall_search();
         Ok(())
     }
 
@@ -196,7 +222,9 @@ impl Series for Search {
             _ => None,
         };
         let (start, least) = (self.start.0.to_string(), self.least.0.to_string());
-        let from = [(knee::START, start.as_str()), (knee::LEAST, least.as_str())];
+        let (floor, service) = (self.floor.0.to_string(), self.service.as_ref().map(|service| service.name.as_str()));
+        let mut from = vec![(knee::START, start.as_str()), (knee::LEAST, least.as_str())];
+        from.extend(service.iter().flat_map(|name| [(knee::FLOOR, floor.as_str()), (knee::SERVICE, *name)]));
         record.arm = match limit {
             Some(limit) => {
                 let at = limit.0.to_string();
@@ -212,9 +240,17 @@ impl Series for Search {
 }
 
 impl Search {
+    /// A series that is resumed began where it began.
+    fn recall_search(&mut self) {
+        let recorded = |name: &str| self.records.iter().find_map(|record| record.arm.settings.get(name)?.parse().ok());
+        let (start, least, floor) = (recorded(knee::START), recorded(knee::LEAST), recorded(knee::FLOOR));
+        (self.start, self.least) = (start.map_or(self.start, Bytes), least.map_or(self.least, Bytes));
+        self.floor = self.floor.max(floor.map_or(self.floor, Bytes));
+    }
+
     fn knee(&self) -> Knee {
-        let Search { within, resolution, runs, start, least, .. } = *self;
-        Knee::of(&self.records, KneeAsked { within, resolution, runs, start, least, floor: Bytes::ZERO })
+        let Search { within, resolution, runs, start, least, floor, .. } = *self;
+        Knee::of(&self.records, KneeAsked { within, resolution, runs, start, least, floor })
     }
 
     fn asked<'a>(&'a self, ran: &Ran) -> client::Asked<'a> {
@@ -241,7 +277,7 @@ impl Search {
 
     fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let mark = bench.run.mark();
-        let ran = self.run_in(limit, record, bench)?;
+        let Some(ran) = self.run_in(limit, record, bench)? else { return Ok(()) };
         if limit.is_some() || record.verdict == Verdict::Completed {
             return Ok(());
         }
@@ -252,7 +288,7 @@ impl Search {
             bench.run.undo_to(mark)?;
             let again = self.run_in(limit, record, bench)?;
             record.notes.push(once);
-            if again.verdict() == Verdict::Completed {
+            if again.is_some_and(|again| again.verdict() == Verdict::Completed) {
                 return Ok(());
             }
         }
@@ -274,7 +310,10 @@ impl Search {
         LabError::ended("the first run", reasons, command_line(&self.argv))
     }
 
-    fn run_in(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Ran> {
+    fn run_in(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Option<Ran>> {
+        if let Some(service) = &self.service {
+            return self.ask(service, limit, record, bench);
+        }
         bench.progress.phase("evicting its files");
         let state = self.files.bring_about(Warmth::Cold)?;
         let (group, real) = group::limited(&self.hierarchy, limit, record.order, bench.run)?;
@@ -299,7 +338,15 @@ impl Search {
         ran.note(record);
         let peak = stat.peak.map(|peak| Figure::new("peak of the group", peak.as_f64(), "bytes", Better::Neither));
         record.figures = ran.figures().into_iter().chain(peak).collect();
-        Ok(ran)
+        without_time(record);
+        Ok(Some(ran))
+    }
+}
+
+/// A run that was cut off took no time that could be compared.
+fn without_time(record: &mut RunRecord) {
+    if record.verdict != Verdict::Completed {
+        record.figures.retain(|figure| !["wall", "user", "system"].contains(&figure.name.as_str()));
     }
 }
 
