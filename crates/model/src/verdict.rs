@@ -10,6 +10,7 @@
 //!
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
+mod growth;
 mod room;
 
 use crate::available;
@@ -20,6 +21,7 @@ use crate::prelude::*;
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
 
+pub use growth::Growing;
 pub use room::Room;
 
 /// A wake-up of kswapd nearer than this is worth a sentence.
@@ -84,6 +86,8 @@ pub enum VerdictState {
     Elsewhere,
     /// Tasks of a group wait at its own limit; the machine reclaims nothing.
     GroupAtLimit,
+    /// Nothing waits yet, and at the rate of the window what is left lasts only moments.
+    RunningOut,
     /// Nothing waits yet, and little is available, in RAM or in swap.
     Low,
     /// Nothing waits yet, and next to nothing is available, in RAM or in swap.
@@ -167,7 +171,9 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
         snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
     );
     let named = window.as_ref().and_then(group::at_its_limit);
-    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named))
+    let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named);
+    window.as_ref().and_then(growth::of).iter().for_each(|growing| growth::put(&mut verdict, growing));
+    Some(verdict)
 }
 
 /// The verdict from its parts; `room` is the machine's, `named` the group that meets its limit, where it is known.
@@ -234,7 +240,9 @@ const fn status(state: VerdictState) -> Status {
     match state {
         VerdictState::Unknown => Status::Unknown,
         VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::ReadAgain => Status::Ok,
-        VerdictState::Elsewhere | VerdictState::GroupAtLimit | VerdictState::Low => Status::Note,
+        VerdictState::Elsewhere | VerdictState::GroupAtLimit | VerdictState::RunningOut | VerdictState::Low => {
+            Status::Note
+        }
         VerdictState::NearlyUsedUp | VerdictState::Stalling => Status::Warning,
         VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
     }
@@ -324,6 +332,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
             None => format!("Machine ok: {room}. {} is at its limit, tasks wait {some} of the time.", capital(who)),
         },
+        VerdictState::RunningOut => format!("{}, which will not last.", capital(room)),
         VerdictState::Low | VerdictState::NearlyUsedUp => {
             let how = if verdict.state == VerdictState::Low { "low" } else { "nearly used up" };
             let left = of_total(verdict.machine_available, verdict.total);

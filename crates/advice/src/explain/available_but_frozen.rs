@@ -52,6 +52,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
                 Some(VerdictState::GroupAtLimit) => {
                     "It does not happen on the machine now, but in a group at its limit"
                 }
+                Some(VerdictState::RunningOut) => {
+                    "It does not happen here yet: nothing waits, but what is available will not last"
+                }
                 Some(VerdictState::Low) => "It does not happen here yet: nothing waits, but little is available",
                 Some(VerdictState::NearlyUsedUp) => {
                     "It does not happen here yet: nothing waits, but next to nothing is available"

@@ -21,6 +21,11 @@ pub(super) const RULE: Rule = Rule {
 /// many files made 19 MiB in two seconds. In a long look that is over before the end.
 const LEAST: Bytes = Bytes::from_mib(16);
 const LEAST_SHORT: Bytes = Bytes::from_mib(64);
+/// On a small machine less is much: what would use up all that is available within 30 times the look, and what begins a hundred processes or so is no growth.
+const REACH: u64 = 30;
+const LEAST_SMALL: Bytes = Bytes::from_mib(4);
+/// A process that has begun: its task, stack, mappings and open files.
+const A_PROCESS: Bytes = Bytes::from_kib(64);
 /// What would fill the memory within an hour is worth a word; what takes a day is not seen in two seconds.
 const HORIZON_S: f64 = 3600.0;
 /// A look shorter than this may have met a burst.
@@ -46,6 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let growth = [slab(&window), leftover(&window)].into_iter().flatten().max_by_key(Growth::by)?;
     let per_second = growth.by().as_f64() / window.span.as_secs_f64();
     let least = if window.span >= LONG_LOOK { LEAST } else { LEAST_SHORT };
+    let least = least.min(LEAST_SMALL.max(Bytes(available.0 / REACH)) + begun(&window));
     if growth.by() < least || per_second * HORIZON_S < available.as_f64() {
         return None;
     }
@@ -79,6 +85,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         confidence: if window.span >= LONG_LOOK { Confidence::Medium } else { Confidence::Low },
         ..Draft::default()
     })
+}
+
+/// What processes that are there now and were not before may have taken.
+fn begun(window: &Window<'_>) -> Bytes {
+    let count = |seen: &Snapshot| seen.processes.data().map_or(0, |seen| seen.list.len());
+    let more = count(window.after).saturating_sub(count(window.before));
+    Bytes(A_PROCESS.0.saturating_mul(u64::try_from(more).unwrap_or(u64::MAX)))
 }
 
 const SLAB: &str = "Unreclaimable slab";

@@ -55,7 +55,7 @@ pub fn silent(id: &str) -> Option<Vec<Case>> {
             // Free memory that was being reported to the hypervisor.
             let mut reported = leftover_grows(70);
             reported.now.machine.free_page_reporting = Some(Bytes::from_mib(2));
-            vec![slab_grows(63), slab_grows(0), roomy, reported, Case { before: None, ..slab_grows(64) }]
+            vec![slab_grows(13), slab_grows(0), roomy, reported, Case { before: None, ..slab_grows(64) }]
         }
         // Too few; room below the limit; no window.
         "group-at-limit-loses-cache" => {
