@@ -16,6 +16,7 @@ mod more_ram;
 mod no_swap;
 mod numa;
 mod oom;
+mod opinion;
 mod overcommit;
 mod page_cache;
 mod page_cluster;

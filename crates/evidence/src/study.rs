@@ -267,7 +267,8 @@ impl Comparison {
         let ratio = match (self.ratio_of_medians, self.delta) {
             (Some(ratio), _) => format!("{ratio:.1} times as much"),
             // From a median of 0 there is no ratio; how the runs lie to each other can be told all the same.
-            (None, Some(delta)) => format!("no ratio, Cliff's delta {delta:.2}"),
+            (None, Some(delta)) if delta >= 1.0 => "more than 0 in every run".to_owned(),
+            (None, Some(delta)) => format!("more than 0 in some runs (Cliff's delta {delta:.2})"),
             (None, None) => "no ratio".to_owned(),
         };
         let p = self

@@ -146,13 +146,13 @@ worded! {
         ReadAgain = "Tasks wait for pages that were evicted earlier; the machine is not short of memory.",
         /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
         /// own files; which is not known without a window.
-        Elsewhere = "Tasks waited while much is available: --for 2s tells whether in a group, or for evicted pages.",
+        Elsewhere = "Tasks waited for memory although much is available: --for 2s shows whether one group is at its limit, or the cache is too small.",
         /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
         GroupAtLimit = "Tasks of a group wait at its limit; the machine is not short of memory.",
         /// Tasks wait for memory.
         Stalling = "Tasks wait for memory.",
         /// Tasks wait, the machine reclaims, and pages of the working set come back: it does not fit.
-        Refaulting = "The working set does not fit: tasks wait, and pages that were just evicted come back.",
+        Refaulting = "The working set does not fit: tasks wait, and pages that were just evicted are read again.",
         /// Everything waits for memory.
         Thrashing = "All tasks wait for memory: the machine is thrashing.",
     }

@@ -326,7 +326,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             format!("Memory is fine: {room}; tasks wait {some} of the time for evicted pages.")
         }
         VerdictState::Elsewhere => {
-            format!("{}, but tasks waited {some} of the last 10 s; look again.", capital(room))
+            format!("{}, but tasks waited for memory {some} of the last 10 s.", capital(room))
         }
         VerdictState::GroupAtLimit => match killed {
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
@@ -343,7 +343,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             None => format!("Memory is short: tasks wait for it {some} of the time; {room}."),
         },
         VerdictState::Refaulting if pressure.memory.is_none() => {
-            format!("Memory is short: pages of the working set come back all the time; {room}.")
+            format!("Memory is short: pages of the working set are read again all the time; {room}.")
         }
         VerdictState::Refaulting => {
             format!("Memory is short: the working set does not fit, tasks wait {some}; {room}.")
@@ -373,7 +373,7 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     }
     if verdict.cache_in_use.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
         out.push(format!(
-            "{} of the available memory is file cache in use, read again if taken.",
+            "{} of that holds files in use; if other programs take it, they are read from disk again.",
             verdict.cache_in_use
         ));
     }
@@ -385,7 +385,9 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     match (verdict.state, verdict.basis) {
         (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
         (VerdictState::Elsewhere, _) => {
-            out.push("In a group, for evicted pages, or everywhere? Try: ramline show pressure --for 2s".to_owned());
+            out.push(
+                "One group at its limit, or files read again and again? ramline show --for 2s shows which.".to_owned(),
+            );
         }
         _ => {}
     }

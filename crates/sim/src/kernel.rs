@@ -7,7 +7,7 @@
 //! use ramline_sim::kernel::{Kernel, Lists, Mglru};
 //! let debian = Kernel::preset("6.12").unwrap();
 //! assert!(debian.zero_map && debian.generations == Mglru::Mended);
-//! assert_eq!(Kernel { lists: Lists::Generations, ..debian }.named(), "the multi-generational LRU of 6.3 to 6.13 in a group of version 1");
+//! assert_eq!(Kernel { lists: Lists::Generations, ..debian }.named(), "MGLRU as in Linux 6.3 to 6.13, in a cgroup v1");
 //! ```
 
 mod off;
@@ -268,14 +268,14 @@ impl Kernel {
     #[must_use]
     pub fn named(&self) -> String {
         let lists = match self.mglru() {
-            None => format!("the classic lists of {}", self.release),
-            Some(Mglru::First) => "the multi-generational LRU of 6.1 and 6.2".to_owned(),
-            Some(Mglru::Mended) => "the multi-generational LRU of 6.3 to 6.13".to_owned(),
-            Some(Mglru::Reworked) => "the multi-generational LRU of 6.14 to 7.1".to_owned(),
-            Some(Mglru::Rewritten) => "the multi-generational LRU of 7.2 and later".to_owned(),
+            None => format!("Linux {} without MGLRU", self.release),
+            Some(Mglru::First) => "MGLRU as in Linux 6.1 and 6.2".to_owned(),
+            Some(Mglru::Mended) => "MGLRU as in Linux 6.3 to 6.13".to_owned(),
+            Some(Mglru::Reworked) => "MGLRU as in Linux 6.14 to 7.1".to_owned(),
+            Some(Mglru::Rewritten) => "MGLRU as in Linux 7.2 and later".to_owned(),
         };
         let group = if self.group == Group::V1 { "1" } else { "2" };
-        format!("{lists} in a group of version {group}")
+        format!("{lists}, in a cgroup v{group}")
     }
 
     /// What this kernel does that is not simulated.

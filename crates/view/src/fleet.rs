@@ -81,11 +81,11 @@ fn fits(report: &FleetReport, sheet: &mut Sheet) {
         .right("share (95 % interval)", |way| of_share(&way.fails));
     sheet.headed_table("What would break if /tmp became a tmpfs, as newer systems make it", table);
     let table = Table::of(&report.rules)
-        .left("more RAM than", |rule| number::kilobytes(rule.more_than_kib))
-        .right("is on for", |rule| of_share(&rule.on))
-        .right("too much for half of RAM", |rule| rule.fails.hosts)
-        .right("that is", |rule| of_share(&rule.fails));
-    sheet.headed_table("On by default where there is", table);
+        .left("If /tmp were in RAM on hosts with more than", |rule| number::kilobytes(rule.more_than_kib))
+        .right("share of hosts", |rule| of_share(&rule.on))
+        .right("hosts where it would not fit", |rule| rule.fails.hosts)
+        .right("in percent", |rule| of_share(&rule.fails));
+    sheet.headed_table("If /tmp were in RAM by default", table);
 }
 
 fn sizes(report: &FleetReport, sheet: &mut Sheet) {

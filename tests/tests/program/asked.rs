@@ -71,3 +71,53 @@ fn a_checkup_for_a_monitor_says_what_counted() {
     let (code, line) = of("findings/other-evictor/fires");
     assert_eq!((code, line.as_str()), (0, "Exit code 0: 1 note, which does not count."));
 }
+
+/// Every captured machine.
+fn all_trees() -> Vec<String> {
+    let of = |dir: &str| {
+        let found = std::fs::read_dir(ramline_testkit::project().join("fixtures").join(dir)).unwrap().flatten();
+        found.filter_map(|entry| entry.file_name().to_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let plain = |dir: &str| {
+        of(dir).into_iter().filter_map(move |name| Some(name.strip_suffix(".tree")?.to_owned())).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = plain("healthy").into_iter().map(|name| format!("healthy/{name}")).collect();
+    for finding in of("findings") {
+        all.extend(plain(&format!("findings/{finding}")).into_iter().map(|name| format!("findings/{finding}/{name}")));
+    }
+    all
+}
+
+#[test]
+fn the_topics_of_swap_and_the_plan_have_one_opinion_on_every_captured_machine() {
+    let (mut kept, mut changed) = (0, 0);
+    for name in all_trees() {
+        let root = tree(&name).display().to_string();
+        let json = |words: &[&str]| -> serde_json::Value {
+            let run = ramline(&[words, &["--json", "--root", &root]].concat());
+            serde_json::from_str(&run.stdout)
+                .unwrap_or_else(|error| panic!("{name} {words:?}: {error}: {}", run.stderr))
+        };
+        let plan = json(&["tune", "plan", "swap", "zram", "vm"]);
+        let lines = plan["plan"]["lines"].as_array().or(plan["lines"].as_array()).unwrap();
+        let decided = |target: &str| {
+            let line = lines.iter().find(|line| line["target"].as_str().is_some_and(|t| t.starts_with(target)))?;
+            Some((line["decision"].as_str() == Some("keep"), line["why"][0]["text"].as_str().unwrap().to_owned()))
+        };
+        for (topic, target) in [("zram-unused", "zram"), ("swappiness", "vm.swappiness")] {
+            let to_do = json(&["explain", topic])["to_do"].as_str().unwrap().to_owned();
+            let Some((keeps, why)) = decided(target) else { continue };
+            let no_effect = topic == "swappiness" && to_do == "Nothing: without swap the setting has no effect.";
+            assert_eq!(to_do.starts_with("Nothing"), keeps, "{name} {topic}: plan {why}; explain: {to_do}");
+            assert!(no_effect || to_do.contains(&why), "{name} {topic}: plan {why}; explain: {to_do}");
+            if keeps { kept += 1 } else { changed += 1 }
+        }
+        // Without swap the topic says what the plan says of zram, or of a swap file.
+        let to_do = json(&["explain", "no-swap"])["to_do"].as_str().unwrap().to_owned();
+        let both = [decided("zram"), decided("swap")];
+        if to_do.starts_with("Nothing") {
+            assert!(both.iter().flatten().all(|(keeps, _)| *keeps), "{name} no-swap: {to_do}; plan {both:?}");
+        }
+    }
+    assert!(kept > 5 && changed > 0, "{kept} kept, {changed} changed");
+}

@@ -112,3 +112,27 @@ fn the_screens_use_the_words_of_the_glossary() {
         }
     }
 }
+
+/// Text of a manual page: lines of prose without the marks of roff.
+fn without_roff(page: &str) -> String {
+    let lines = page
+        .lines()
+        .filter(|line| !line.starts_with(".TH"))
+        .map(|line| line.trim_start_matches(".SH ").replace("\\-", "-"));
+    lines.collect::<Vec<_>>().join("\n").replace("\\fB", "").replace("\\fR", "").replace("\\fI", "")
+}
+
+#[test]
+fn the_help_of_every_command_uses_the_words_of_the_glossary() {
+    let words = forbidden();
+    let dir = tempfile::tempdir().unwrap();
+    let made = ramline(&["generate", "man", dir.path().to_str().unwrap()]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let mut seen = 0;
+    for entry in fs::read_dir(dir.path()).unwrap().flatten() {
+        let text = without_roff(&fs::read_to_string(entry.path()).unwrap());
+        assert_eq!(found(&text, &words), None, "{}", entry.path().display());
+        seen += 1;
+    }
+    assert!(seen > 40, "{seen} pages");
+}

@@ -14,7 +14,7 @@ pub(super) const TOPIC: Topic = Topic {
         "The ZFS cache is not in MemAvailable. What it gives back is counted here beside it: its size less c_min, and no more than is clean. It shrinks more slowly than page cache.",
         "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus kernel objects that can be freed.",
         "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
-        "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
+        "Whether cache is spare shows while the machine reclaims: when pages of the working set are read again and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
     ],
     myth: "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.",
     to_do: "Nothing while no task waits for memory; to plan a large program, leave a tenth of this number alone.",

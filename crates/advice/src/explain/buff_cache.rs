@@ -33,10 +33,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         Some((column, shmem)) => {
             let verdict = match refaults {
                 Some(r) if r.activated.unwrap_or(r.per_second) >= 1.0 => format!(
-                    "{:.0} pages a second of the working set come back, so not all of the rest is spare",
+                    "{:.0} pages a second of the working set are read again, so not all of the rest is spare",
                     r.activated.unwrap_or(r.per_second)
                 ),
-                Some(_) => "Nothing of the working set comes back, so the clean rest is spare".into(),
+                Some(_) => "Nothing of the working set is read again, so the clean rest is spare".into(),
                 None => "Whether the rest is spare shows with --for 2s".into(),
             };
             format!(

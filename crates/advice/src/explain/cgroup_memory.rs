@@ -61,7 +61,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     ]);
     if let Some(room) = &room {
         out.to_do = if room.room.0 < room.limit.0 / 10 {
-            "Look whether its files come back (show cgroups --for 5s): if so, raise the limit.".into()
+            "Look whether its files are read again (show cgroups --for 5s): if so, raise the limit.".into()
         } else {
             "Nothing while its tasks do not wait for memory: usage near the limit is mostly cache.".into()
         };

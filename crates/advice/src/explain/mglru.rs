@@ -14,7 +14,7 @@ pub(super) const TOPIC: Topic = Topic {
         "Reclaim must guess which pages will not be missed. The classic way keeps two lists for file pages and two for process pages, and moves a page to the active one when it is used again.",
         "MGLRU (6.1 and later) sorts pages into up to four generations by the time of their last use, and finds uses by walking page tables in bulk instead of asking page by page. The oldest generation is evicted.",
         "With the classic lists vm.swappiness sets shares of scanning. With MGLRU it weighs the refault rates of both kinds, and one kind is evicted at a time: 0 takes only file pages, 1 nearly only them, 200 only process pages.",
-        "min_ttl_ms protects what was used in the last so many milliseconds. If that cannot be kept, the kernel kills, where it would otherwise thrash.",
+        "min_ttl_ms protects what was used within that many milliseconds. If that cannot be kept, the kernel kills, where it would otherwise thrash.",
         "In /proc/meminfo the two youngest generations show as active, the older ones as inactive, so the numbers mean less than with the lists.",
     ],
     myth: "MGLRU makes swappiness meaningless: it is used in another formula, and still decides which kind is evicted.",

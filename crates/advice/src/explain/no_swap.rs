@@ -1,12 +1,13 @@
 //! `no-swap`: what a machine without swap can and cannot do, and what taking swap away would cost this one.
 
+use super::opinion;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "no-swap",
     area: Area::Swap,
     question: "What does it cost to have no swap here?",
-    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    wants: opinion::WANTS,
     answer,
     mechanism: &[
         "Without swap the kernel has one way to make room: drop file pages, program code included. When too few remain it kills.",
@@ -40,7 +41,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("to read the mapped pages again, one by one", reread, source);
     out.first(&["in swap", "available", "process memory", "of it not used", "file pages: all"]);
     if matches!(areas.as_deref(), Some([])) {
-        out.to_do = "A small zram area is enough: idle process memory then leaves before program code does.".into();
+        out.to_do = opinion::of(inputs, &["zram", "swap"])
+            .unwrap_or_else(|| "Nothing: memory is not known to be short.".into());
     }
     match areas.as_deref() {
         None => unseen(inputs, "swaps"),

@@ -15,7 +15,7 @@ pub(super) const TOPIC: Topic = Topic {
         "Dirty pages are written first, mapped ones cost a fault when they are missed, locked ones and tmpfs stay. Since 5.18 (xfs) and 6.16 (ext4) the cache also keeps files in blocks of several pages.",
     ],
     myth: "Dropping caches makes room: it throws away what would have been dropped anyway when needed, and the next reads go to the disk. It is for measuring cold starts.",
-    to_do: "Nothing while no working set comes back; drop caches only to measure a cold start.",
+    to_do: "Nothing while nothing is read again; drop caches only to measure a cold start.",
     next: "ramline show pressure --for 2s",
 };
 

@@ -15,8 +15,8 @@ pub(super) const TOPIC: Topic = Topic {
     answer,
     mechanism: &[
         "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",
-        "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set come back, and tasks wait.",
-        "Pages that come back alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
+        "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set are read again, and tasks wait.",
+        "Refaults alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
         "Stocks (free, available, swap used) show how memory is used, not whether tasks wait.",
     ],
     myth: "Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.",

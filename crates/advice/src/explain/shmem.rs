@@ -14,7 +14,7 @@ pub(super) const TOPIC: Topic = Topic {
         "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while a process has it open.",
         "In a process it shows as RssShmem, in full in every process that maps it. The part in swap is missing from VmSwap of /proc/PID/status; Swap in smaps counts what of it is mapped.",
     ],
-    myth: "It is cache, so it comes back when needed: Cached and buff/cache include it, but not a page of it can be dropped.",
+    myth: "It is cache, so the kernel drops it when needed: Cached and buff/cache include it, but not a page of it can be dropped.",
     to_do: "Look for old files in /dev/shm and tmpfs mounts and delete them; ramline show tmpfs as root names the owners.",
     next: "ramline show tmpfs",
 };

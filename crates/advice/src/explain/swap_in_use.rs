@@ -2,13 +2,14 @@
 
 use ramline_model::swap::{self, SwapVerdict};
 
+use super::opinion;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swap-in-use",
     area: Area::Swap,
     question: "Why is swap in use although memory is free?",
-    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    wants: opinion::WANTS,
     answer,
     mechanism: &[
         "How much is in swap (stock) shows what happened once; how much moves (flow) shows what it costs now. Tasks wait only for swap-ins.",
@@ -41,6 +42,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "in swap and in RAM: read back and unchanged (now)", "SwapCached");
     let value = look::stall(inputs.snapshot).map(|s| format!("{:.2} % of the last 10 s", s.avg10));
     out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
+    if let Some(planned) = opinion::of(inputs, &["zram", "swap"]).filter(|planned| !planned.starts_with("Nothing")) {
+        out.to_do = planned;
+    }
     match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),
         Some(SwapVerdict::NoSwap) => "There is no swap area here.".into(),
@@ -52,7 +56,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }
         Some(SwapVerdict::MovingOut { out_per_s }) => {
             format!(
-                "The kernel is making room: {out_per_s} is swapped out each second. Next to nothing comes back, so no task waits for swap."
+                "The kernel is making room: {out_per_s} is swapped out each second. Next to nothing is read back, so no task waits for swap."
             )
         }
         Some(SwapVerdict::Active { in_per_s, out_per_s }) => {

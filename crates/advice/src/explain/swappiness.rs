@@ -1,21 +1,22 @@
 //! `swappiness`: what the value does here, and what the measured costs would imply.
 
+use super::opinion;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swappiness",
     area: Area::Swap,
     question: "What does vm.swappiness do here?",
-    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    wants: opinion::WANTS,
     answer,
     mechanism: &[
         "When the kernel needs room it looks at anonymous pages (which would be swapped) and at file pages (which would be dropped). swappiness s, from 0 to 200, states how cheap a swap-in is against a re-read: 100 means the same.",
         "Anonymous pages get s·(3T+1)/(T+a+1) of the scanning, file pages (200−s)·(3T+1)/(T+f+1), with a and f the costs the kernel counted lately and T = a+f. It does not show a and f, so the share is a band, not a number.",
         "With plenty of file pages used only once and none missed, only those go, whatever the value. With hardly any file pages left, anonymous ones go, on the whole machine even at 0. A group at its limit drops file pages only at 0 (memory.swappiness of version 1, vm.swappiness on version 2), and is killed with swap free.",
-        "With the multi-generational LRU (MGLRU) the kernel compares what comes back of the two kinds instead; 0 means files only, 1 files first, 200 anonymous first.",
+        "With the multi-generational LRU (MGLRU) the kernel compares the refaults of both kinds instead; 0 means files only, 1 files first, 200 anonymous first.",
     ],
     myth: "It is a percentage of RAM at which swapping begins, or 0 turns swap off: neither. Lower is not faster either: it is faster only where swapping really costs more than reading.",
-    to_do: "Measure first (next line), then set what the costs imply; 60 is a fair value for a disk, 100 to 180 for zram.",
+    to_do: "Measure first (next line); `ramline tune plan vm` then says which value these costs speak for.",
     next: "ramline measure tiers",
 };
 
@@ -51,6 +52,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if matches!(areas.as_deref(), Some([])) {
         out.to_do = "Nothing: without swap the setting has no effect.".into();
     }
+    if let Some(planned) = opinion::of(inputs, &["vm.swappiness"]).filter(|_| !matches!(areas.as_deref(), Some([]))) {
+        out.to_do = planned;
+    }
     match (current, areas.as_deref()) {
         (None, _) => unseen(inputs, "settings"),
         (Some(s), Some([])) => {
@@ -60,9 +64,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             let words = match s {
                 0 if mglru => "only file pages are reclaimed (MGLRU)".to_owned(),
                 0 => "process memory is spared until file pages have nearly run out".to_owned(),
-                _ if mglru => {
-                    format!("under MGLRU it weighs swap-ins against re-reads, {s} to {}", 200_u64.saturating_sub(s))
-                }
+                _ if mglru => mglru_words(s),
                 _ => format!(
                     "at equal costs {} of scanning goes to process memory",
                     percent(balance::of(s, false).equal_costs)
@@ -70,6 +72,20 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             };
             let implied = implied.map(|i| format!(" The measured costs imply about {i}.")).unwrap_or_default();
             format!("vm.swappiness is {s}: {words}.{implied}")
+        }
+    }
+}
+
+/// What a weight means where the kernel goes by generations, which know no share of scanning.
+fn mglru_words(swappiness: u64) -> String {
+    let files = 200_u64.saturating_sub(swappiness);
+    match swappiness.cmp(&files) {
+        std::cmp::Ordering::Less => {
+            format!("the kernel prefers to drop file cache over swapping, {files} to {swappiness} (MGLRU)")
+        }
+        std::cmp::Ordering::Equal => "the kernel drops file cache and swaps alike (MGLRU)".to_owned(),
+        std::cmp::Ordering::Greater => {
+            format!("the kernel prefers to swap over dropping file cache, {swappiness} to {files} (MGLRU)")
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `zram-ratio`: what zram gains here.
 
-use ramline_model::zram;
+use ramline_model::zram::{self, Gain};
 
 use crate::prelude::*;
 
@@ -58,10 +58,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             "RAM - zram/ratio + zram at the effective ratio",
         );
         if gain.stored.0 > 0 && short.is_none() {
-            short = Some(format!(
-                "{} stores {} in {} of RAM: {} gained.",
-                device.name, gain.stored, gain.mem_used, gain.net_saved
-            ));
+            short =
+                Some(format!("{} stores {} in {} of RAM{}.", device.name, gain.stored, gain.mem_used, gained(gain)));
         }
     }
     short.unwrap_or_else(|| match (state.is_some(), devices) {
@@ -69,4 +67,15 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         (true, []) => "zram gains nothing: there is no zram device here.".into(),
         (true, _) => "zram gains nothing yet: nothing is stored.".into(),
     })
+}
+
+/// What that saves; a device that is nearly empty costs its table.
+fn gained(gain: &Gain) -> String {
+    if gain.net_saved.is_negative() && !gain.tells() {
+        return format!(": nearly empty, it costs {} for its table and saves nothing yet", gain.net_saved.magnitude());
+    }
+    if gain.net_saved.is_negative() {
+        return format!(": with its table it costs {} more than it saves", gain.net_saved.magnitude());
+    }
+    format!(": {} saved", gain.net_saved)
 }

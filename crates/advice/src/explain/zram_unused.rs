@@ -4,6 +4,7 @@ use ramline_model::fragmentation::{Index, Order, Remedy};
 use ramline_model::watermarks::{Band, NodeMarks, Watermarks, ZoneMarks};
 use ramline_model::zram::{self, Rung, ZramState};
 
+use super::opinion;
 use super::watermarks::{line, minutes};
 use crate::prelude::*;
 
@@ -11,7 +12,7 @@ pub(super) const TOPIC: Topic = Topic {
     id: "zram-unused",
     area: Area::Compressed,
     question: "Why is zram (or swap) not used?",
-    wants: LIGHT,
+    wants: opinion::WANTS,
     answer,
     mechanism: &[
         "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
@@ -38,7 +39,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     );
     let step = state.as_ref().filter(|_| container.is_none()).and_then(|s| s.next.clone());
     let value = step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words)));
-    out.add("1. next step", value, "the zram ladder");
+    out.add("1. next step, if it is wanted", value, "the zram ladder");
     match areas.as_deref() {
         None => out.put("2. swap areas", "not seen", "/proc/swaps"),
         Some([]) => out.put("2. swap areas", "none", "/proc/swaps"),
@@ -64,8 +65,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }),
         "/proc/zoneinfo free, min",
     );
-    if container.is_none() && matches!(areas.as_deref(), Some([])) {
-        out.to_do = "Enable it as swap: the first step below is the next one to take.".into();
+    if let Some(planned) = opinion::of(inputs, &["zram"]) {
+        out.to_do = planned;
     }
     short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref())
 }

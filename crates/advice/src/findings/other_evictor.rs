@@ -61,9 +61,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         undo: found.on,
     });
     Some(Draft {
-        title: format!("Besides the kernel's own reclaim, {who} {hint} pages here"),
+        title: format!("{} {hint} pages here although memory is not short", capital(&who)),
         weight: if found.busy { Weight::Warning } else { Weight::Note },
-        effect: "pages leave before memory is short: caches cool down, and measurements of them mislead".into(),
+        effect: "the cache empties even while memory is free, so files are read again and measurements look worse; if you did not set it up, the hypervisor or cloud image did".into(),
         evidence: found.evidence,
         confidence,
         change,

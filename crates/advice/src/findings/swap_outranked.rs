@@ -64,7 +64,7 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<(Vec<
         return (b.mean() >= a.mean() * CLEARLY_SLOWER).then(|| (measured(), Confidence::Medium));
     }
     let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
-    let value = || format!("{} says it rotates, {} that it does not", slow.path, fast.path);
+    let value = || format!("{} is reported as a hard disk, {} as none", slow.path, fast.path);
     let source = "/sys/block queue/rotational; virtual disks often say so wrongly";
     (!turns(fast)? && turns(slow)?).then(|| (kind(value(), source), Confidence::Low))
 }

@@ -64,7 +64,9 @@ impl ByLoad {
         let mut ended = in_order.clone();
         let median = |time: &FigureResult| time.measurement.median;
         ended.sort_by(|a, b| median(a.1).total_cmp(&median(b.1)));
-        let (best, least) = *ended.first().ok_or("under no setting did every run end")?;
+        let (best, least) = *ended
+            .first()
+            .ok_or("under every setting a run was killed or did not end: the limit is too small for this load")?;
         let is_apart = |time: &FigureResult| {
             study::compare_runs((&least.measurement, &least.values), (&time.measurement, &time.values)).is_claimed()
         };

@@ -16,13 +16,13 @@ const SETTINGS: &str = "no-swap,swap:1,swap:60,swap:100,zram:60,zram:100,zram:18
 /// Runs of each setting that the lab makes for --verify.
 const RUNS: &str = "3";
 
-/// Predict what another swap setting, read-ahead or limit would do, and hold it against the kernel
+/// Predict what another swap setting, read-ahead or limit would do to a load; --verify measures it too
 #[derive(Debug, Args)]
 pub struct Predict {
     /// The experiment whose load it is: code-plus-data or known-load
     #[arg(value_name = "EXPERIMENT", default_value = NAME)]
     experiment: String,
-    /// Of code-plus-data: one unit; 14 of data and 3 of code have to live in 15
+    /// Of code-plus-data: size of one unit; the load has 14 units of data and 3 of code, in a limit of 15
     #[arg(long, value_name = "SIZE")]
     unit: Option<String>,
     /// Of code-plus-data: the data in shared instead of private anonymous memory
@@ -31,7 +31,7 @@ pub struct Predict {
     /// Of known-load: which load
     #[arg(long, value_name = "NAME")]
     load: Option<String>,
-    /// Of known-load: what the load wants in all
+    /// Of known-load: size of the load
     #[arg(long, value_name = "SIZE")]
     size: Option<String>,
     /// Of known-load: how unequal its places are, 0 to 4
@@ -58,10 +58,10 @@ pub struct Predict {
     /// Read-ahead of the disk with the code, or several, comma-separated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     read_ahead: Vec<String>,
-    /// How many times each setting is simulated, up to four times as often where chance decides: once is soonest, and has no interval
+    /// Simulations of each setting (up to 4 times as many where they differ much); 1 is the quickest, and gives no range
     #[arg(long, value_name = "N", default_value_t = SIMULATIONS, value_parser = clap::value_parser!(u32).range(1..=1000))]
     simulations: u32,
-    /// When the clock ends the rounds
+    /// Time after which a run counts as thrashing
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
     /// Kernels, comma-separated: 6.1, 6.12, 6.18, 7.3; without it the one that runs here, or of the nearest of these
@@ -73,7 +73,7 @@ pub struct Predict {
     /// Then run the best, the worst and no-swap in the lab, and show predicted beside measured
     #[arg(long)]
     verify: bool,
-    /// With --verify: make swap areas and zram devices without asking; they go again
+    /// With --verify: make swap areas and zram devices without asking; they are removed afterwards
     #[arg(long, requires = "verify")]
     prove: bool,
     /// Predict what a series of the lab measured, its number in 'lab list' or its folder, and show both
@@ -98,20 +98,21 @@ impl Predict {
         let html = html.transpose()?;
         let limit = self.limit.first();
         let tiers = remembered::tiers(source);
-        let here = profile::of_machine(&source.snapshot(profile::WANTED)?);
+        let seen = source.snapshot(profile::WANTED)?;
+        let (here, is_virtual) = (profile::of_machine(&seen), seen.machine.hypervisor.is_some());
         let asked = profile::asked(here, &self.kernel, &self.lru)?;
         let told = |experiment: &str, params: &Params| -> Result<Prediction> {
             let others =
                 self.limit.iter().skip(1).map(|limit| question(experiment, &self.params(&self.settings, Some(limit))?));
             let mut question = question(experiment, params)?.with_limits(others.collect::<Result<_>>()?);
-            question.runs = self.simulations;
+            (question.runs, question.is_virtual) = (self.simulations, is_virtual);
             Ok(Prediction::new(forecast(&question, &asked, tiers.as_ref(), &mut Terminal::new())?))
         };
         let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
             let records = folder.read()?.records;
             let of = records.first().map_or(here, |record| profile::of_record(record, here));
             let mut question = question(experiment, params)?;
-            question.runs = self.simulations;
+            (question.runs, question.is_virtual) = (self.simulations, is_virtual);
             Ok(Prediction::new(against(&question, of, tiers.as_ref(), &records, &mut Terminal::new())?))
         };
         let shown = match &self.against {

@@ -102,7 +102,7 @@ struct Asked {
     /// With --judge: these settings of 'lab run swap-command' besides things as they are, comma-separated (left out: what this machine could have)
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "judge")]
     settings: Vec<String>,
-    /// With --judge: make swap areas and zram devices without asking; they go again
+    /// With --judge: make swap areas and zram devices without asking; they are removed afterwards
     #[arg(long, requires = "judge")]
     prove: bool,
     /// Plan them by a series of the lab, code-plus-data or swap-command: its number in 'lab list' or its folder

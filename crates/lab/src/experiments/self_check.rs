@@ -17,7 +17,7 @@ const ARMS: [&str; 3] = ["first", "again", "slowed"];
 pub const EXPERIMENT: Experiment = Experiment {
     name: "self-check",
     question: "Does this machine, measured as ramline measures, show differences that are none, and find one that is there?",
-    how: "The same reads of memory are timed in two settings that are one and the same, and in a third that makes so many per cent more \
+    how: "The same reads of memory are timed in two settings that are one and the same, and in a third that makes a given share more \
           of them. A difference claimed between the first two is false; one not claimed for the third is missed.",
     needs: "nothing",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/self-check.md")),

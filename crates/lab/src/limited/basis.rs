@@ -16,6 +16,10 @@ pub const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// counts say: heaps of 24 settings in guests (bench/runs/accuracy-found-4.json) are 0.49 to 0.52 % off in the mean with 5, 10, 20 and 40, and 0.74 % with 1.
 const EMULATED: f64 = 20.0;
 
+/// A virtual disk may be so many times slower or faster than measured or assumed: from hour to hour that of one machine differed by more than ten times
+/// (docs/predict.md), and `measure tiers` reads what it has just written, which the host still has in its own memory.
+const VIRTUAL_DISK: f64 = 10.0;
+
 /// What times rest on.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
@@ -29,6 +33,8 @@ pub struct Basis<'a> {
     pub by_work: bool,
     /// And its disks.
     pub disk: Option<Disk>,
+    /// Where no series says it, a disk may be so many times slower or faster than it is taken to be ([`VIRTUAL_DISK`]).
+    pub is_virtual: bool,
     /// The program's nanoseconds between touches.
     pub between: f64,
     /// What lies between files and their disk adds to each read, in nanoseconds.
@@ -52,6 +58,7 @@ impl<'a> Basis<'a> {
             processor: None,
             by_work: false,
             disk: None,
+            is_virtual: question.is_virtual,
             between,
             layer: 0.0,
             follows: false,
@@ -72,6 +79,9 @@ impl<'a> Basis<'a> {
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
         let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
         let mut costs = self.disk.map_or(costs, |disk| costs.with_disk(disk));
+        if self.disk.is_none() && self.is_virtual {
+            costs.spread.device = costs.spread.device.max(VIRTUAL_DISK);
+        }
         if self.disk.is_some() {
             costs.spread.processor = self.spread_beside_a_disk(costs.spread.processor);
         }
@@ -92,7 +102,9 @@ impl<'a> Basis<'a> {
         const GIVEN: &str = "whose own time is so no prediction";
         let found = self.tiers.map(|report| report.conditions.first().map_or("", String::as_str));
         let base = match (found, self.disk) {
-            (Some(conditions), None) => Some(format!("by what measure tiers found ({conditions})")),
+            (Some(conditions), None) => {
+                Some(format!("by the disk and memory speeds that measure tiers found ({conditions})"))
+            }
             (None, None) => Some("by assumed costs of a disk".to_owned()),
             (_, Some(_)) => None,
         };
@@ -154,6 +166,7 @@ mod tests {
             program: Program { idle: 0, report: &[], look: 0, every: 0, own: [0, 0] },
             between: 0.0,
             runs: 1,
+            is_virtual: false,
         };
         what(Basis::assumed(&question, None, &lengths));
     }
@@ -190,6 +203,19 @@ mod tests {
             let [measured, assumed] = [alone, beside].map(|costs| costs.spread.processor);
             assert_eq!((measured, assumed), (MEASURED_SPREAD, Costs::default().spread.processor));
             assert_eq!([alone.read[0], beside.read[0]], [50_000.0 - Costs::default().fetch[0]; 2]);
+        });
+    }
+
+    #[test]
+    fn what_a_virtual_disk_takes_is_not_known_unless_a_series_says_it() {
+        with_basis(|basis| {
+            let device = |basis: Basis<'_>| basis.costs("lz4", &Arm::default()).spread.device;
+            let own = Basis { is_virtual: true, ..basis };
+            assert_eq!([device(basis), device(own)], [Costs::default().spread.device, VIRTUAL_DISK]);
+            let tiers = TierReport::default();
+            assert_eq!(device(Basis { tiers: Some(&tiers), ..own }), VIRTUAL_DISK);
+            let disk = Some(Disk::of_both(Pace { times: 2.0, spread: 1.2 }));
+            assert_eq!(device(Basis { disk, ..own }), 1.2);
         });
     }
 
@@ -241,7 +267,7 @@ mod tests {
         let tiers = TierReport { conditions: vec!["quiet".to_owned()], ..TierReport::default() };
         assert_eq!(
             said(Basis { records: &codec, tiers: Some(&tiers), ..basis }),
-            "times: by what measure tiers found (quiet); compression with zram as before each run"
+            "times: by the disk and memory speeds that measure tiers found (quiet); compression with zram as before each run"
         );
     }
 }

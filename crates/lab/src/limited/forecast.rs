@@ -6,7 +6,7 @@ use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_sim::cost::{Disk, Pace, Spread};
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
-use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Verdict};
+use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Simulated, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
@@ -57,6 +57,8 @@ pub struct Question<'a> {
     pub between: f64,
     /// How many times each setting is simulated.
     pub runs: u32,
+    /// The machine is a virtual one: what its disk takes is not known by measuring it once.
+    pub is_virtual: bool,
 }
 
 impl Question<'_> {
@@ -160,6 +162,7 @@ pub fn against(
     let by_long = parted.and(long).map(|((arm, _), _)| arm.name.as_str());
     let basis = Basis { disk: parted.or(disk), ..basis };
     let mut out = foretold(question, &[kernel], &touches, (basis, (reference, by_long)), true, progress)?;
+    out.calibrated = true;
     beside(&mut out, records);
     Ok(out)
 }
@@ -203,8 +206,9 @@ fn foretold(
             }
             let (foretold, simpler) = foretold.unzip();
             let (foretold, simpler) = (foretold.flatten(), simpler.flatten());
-            let (name, limit) = (arm.name.clone(), workload.limit);
-            out.settings.push(Foretold { name, limit, foretold, simpler, ..Foretold::default() });
+            let (foretold, rounds) = foretold.map(|found: Simulated| (found.figures, found.rounds)).unzip();
+            let (name, limit, rounds) = (arm.name.clone(), workload.limit, rounds.unwrap_or_default());
+            out.settings.push(Foretold { name, limit, foretold, rounds, simpler, ..Foretold::default() });
         }
     }
     // What can be chosen is a setting for one load: the same contents, read-ahead and kernel.
@@ -226,7 +230,7 @@ fn foretold(
     }
     let mut named: Vec<String> = kernels.iter().map(Kernel::named).collect();
     named.dedup();
-    out.notes.push(format!("simulated: {}, at its limit", named.join("; ")));
+    out.notes.push(format!("simulated kernel: {} at its limit", named.join("; ")));
     let mut left: Vec<&str> = kernels.iter().flat_map(Kernel::notes).collect();
     left.sort_unstable();
     left.dedup();
@@ -252,7 +256,7 @@ fn one(
     (swap, runs): (SwapSizes, u32),
     basis: Basis<'_>,
     compared: bool,
-) -> Result<Option<(Option<Figures>, Option<Simpler>)>> {
+) -> Result<Option<(Option<Simulated>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |region: u32, page: u64| lengths.of(region, page);
@@ -308,7 +312,7 @@ fn unsettled(settings: &[Foretold]) -> Option<String> {
         settings.iter().filter(|setting| of(setting).is_some()).map(|setting| setting.name.as_str()).collect();
     let names = names.join(", ");
     Some(format!(
-        "uncertain: {names}: runs differ so much that {most} simulations do not give the middle to a tenth; go by the interval"
+        "uncertain: {names}: simulations differ too much for their median to be known to a tenth, even {most} of them; use the range"
     ))
 }
 
@@ -316,7 +320,7 @@ fn unsettled(settings: &[Foretold]) -> Option<String> {
 fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
     if let Some(machine) = records.first().map(|record| &record.machine) {
         let (kernel, version) = (&machine.kernel, machine.cgroup_version);
-        forecast.notes.push(format!("measured: on Linux {kernel} in a group of version {version}"));
+        forecast.notes.push(format!("measured: on Linux {kernel} in a cgroup v{version}"));
     }
     for setting in &mut forecast.settings {
         let runs: Vec<Seen> =
@@ -364,7 +368,7 @@ mod tests {
         let setting = forecast.settings.remove(0);
         let major = setting.measured.and_then(|figures| figures.major).map(|range| range.median);
         assert_eq!((setting.foretold, major), (foretold, Some(2.0)));
-        assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a group of version 2"]);
+        assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a cgroup v2"]);
     }
 
     #[test]
@@ -375,6 +379,6 @@ mod tests {
         };
         assert_eq!(unsettled(&[of("no-swap", 32, false)]), None);
         let note = unsettled(&[of("no-swap", 32, false), of("swap:1", 128, true), of("swap:60", 128, true)]).unwrap();
-        assert!(note.starts_with("uncertain: swap:1, swap:60: ") && note.contains(" 128 simulations "), "{note}");
+        assert!(note.starts_with("uncertain: swap:1, swap:60: ") && note.contains(" 128 of them;"), "{note}");
     }
 }

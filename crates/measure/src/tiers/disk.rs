@@ -127,7 +127,7 @@ pub fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: 
         notes.push("the data was written just before: the drive's own cache may still hold it".to_owned());
     }
     if rotational == Some(true) {
-        notes.push("the device says it rotates: within a small file seeks are shorter than real ones, and below 1 ms something else answers".to_owned());
+        notes.push("the device reports itself as a hard disk: within a small file seeks are shorter than real ones, and below 1 ms something else answers".to_owned());
     }
     notes
 }

@@ -166,7 +166,7 @@ pub const ROWS: [Row; 37] = [
     (Term::FileClean, "page cache, clean", "files read or written lately", Now, "reclaim", "a read of what is needed again"),
     (Term::FileDirty, "page cache, to be written", "files written lately", AtCost, "writeback, then reclaim", "a write"),
     (Term::Unevictable, "locked files and ramfs", "mlock of files, ramfs, secret memory", No, "unlocking it, or ending its owner", "the guarantee of its lock"),
-    (Term::Isolated, "in transit", "reclaim, compaction or migration at work", Partly, "whoever took it off its list", "nothing more than is being paid"),
+    (Term::Isolated, "in transit", "reclaim, compaction or migration at work", Partly, "the code that took it off its list", "nothing more than is being paid"),
     (Term::SlabReclaimable, "kernel objects, reclaimable", "cached names and inodes above all", Partly, "shrinkers", "looking names up again"),
     (Term::SlabUnreclaimable, "kernel objects, in use", "the kernel", No, "closing files, sockets, groups", "their owner's end"),
     (Term::KernelReclaimable, "other reclaimable kernel memory", "drivers and file systems", Partly, "shrinkers", "filling those caches again"),

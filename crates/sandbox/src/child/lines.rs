@@ -62,7 +62,7 @@ pub fn write(mut to: impl Write, line: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(line).map_err(|error| LabError::Workload(error.to_string()))? + "\n";
     to.write_all(text.as_bytes())
         .and_then(|()| to.flush())
-        .map_err(|error| LabError::Workload(format!("nobody listens: {error}")))
+        .map_err(|error| LabError::Workload(format!("the other end is closed: {error}")))
 }
 
 /// The first line of an error, short enough to be sent.

@@ -49,8 +49,13 @@ pub fn panels(id: &str, all: &Panels) -> Markup {
     let end = match all.along {
         Along::Seconds => shown(axes.width, "s", all.emulated),
         Along::Rounds => format!("round {}", digits(axes.width)),
+        Along::Ram => measured_size(axes.width),
     };
-    let begin = if all.along == Along::Rounds { "round 1" } else { "0\u{a0}s" };
+    let begin = match all.along {
+        Along::Seconds => "0\u{a0}s".to_owned(),
+        Along::Rounds => "round 1".to_owned(),
+        Along::Ram => measured_size(axes.from),
+    };
     let told = |panel: &Panel| {
         let parts = [panel.value.as_str(), &panel.note].into_iter().filter(|part| !part.is_empty());
         format!("{}: {}", panel.name, parts.collect::<Vec<_>>().join(", "))
@@ -75,7 +80,7 @@ pub fn panels(id: &str, all: &Panels) -> Markup {
             id,
             &all.title,
             &format!("One small chart for each setting on the same axes: {}.", words.join(", ")),
-            &draw::panels(&all.panels, &axes, (begin, &end)),
+            &draw::panels(&all.panels, &axes, (&begin, &end)),
             &caption,
         ))
     }

@@ -61,6 +61,8 @@ pub enum Along {
     Seconds,
     /// Rounds from 1.
     Rounds,
+    /// Bytes of RAM, from the least that is drawn.
+    Ram,
 }
 
 /// What a curve is.

@@ -58,6 +58,7 @@ pub fn panels(panels: &Panels, style: &Style) -> Option<(Vec<String>, String)> {
     let along = match panels.along {
         Along::Seconds => "s",
         Along::Rounds => "rounds",
+        Along::Ram => "bytes of RAM",
     };
     let lines = chart(&curves, along, &panels.title, style.width.saturating_sub(2).min(FRAME.0), FRAME.1);
     let names: Vec<String> = lettered.iter().map(|(letter, (name, _))| format!("{letter} {name}")).collect();

@@ -15,7 +15,7 @@ pub struct Touched {
     pub read_misses: u64,
     /// Page faults on mappings that reached the page cache: a count of faults.
     pub faults: u64,
-    /// Pages in the windows and folios that these mapped, each once for a process: at most so many were mapped. The kernel maps what it
+    /// Pages in the windows and folios that these mapped, each once for a process: at most that many were mapped. The kernel maps what it
     /// has of a window around a fault, and does not record which pages those are; nor which of them are used.
     pub mapped: u64,
     /// Faults whose page was not in the page cache: they waited for the disk.

@@ -23,7 +23,10 @@ impl Screen for Restored {
             |age| format!("{} ago", number::age(age)),
         );
         sheet.dim(format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
-        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(format!(
+            "Up to {} could be used before free memory runs short ({}); then it would have stopped.",
+            done.room, done.bound
+        ));
         if done.not_looked_at > 0 {
             let files = number::things(done.not_looked_at, "file");
             sheet.warn(format!("{files} had not been looked at when it ended: they are in no number above."));

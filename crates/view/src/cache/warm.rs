@@ -18,7 +18,10 @@ impl Screen for Warmed {
         sheet.answer(Paint::Bold, answer(self));
         sheet.warn(done.stopped.as_ref().map(stopped));
         sheet.line((done.doing == Doing::Done && done.read > Bytes::ZERO).then(|| speed(self)));
-        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(format!(
+            "Up to {} could be used before free memory runs short ({}); then it would have stopped.",
+            done.room, done.bound
+        ));
         files(&mut sheet, "Direct I/O: ", &done.direct);
         files(&mut sheet, "Not as wanted: ", &done.lost);
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &done.unknown);

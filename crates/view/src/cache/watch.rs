@@ -41,7 +41,7 @@ fn files(watched: &Watched, top: usize) -> Table<&TracedFile> {
     let size = |pages: u64| pushed::size(pages, watched.page);
     Table::of(watched.files.iter().take(top))
         .right("evicted", |file| size(file.touched.evicted))
-        .right("came back", |file| size(file.touched.refaulted))
+        .right("refaulted", |file| size(file.touched.refaulted))
         .right("dropped", |file| size(file.touched.dropped))
         .wrapped("file", |file| &file.name.path)
 }
@@ -96,7 +96,7 @@ mod tests {
             "In the page cache: 1.0 MiB at first, 512.0 KiB at the end.",
             "tar (7), through kswapd0",
             "to make room for /disk.img",
-            "8.0 KiB came back",
+            "8.0 KiB refaulted",
         ] {
             assert!(text.contains(piece), "{piece}\n{text}");
         }

@@ -59,7 +59,7 @@ impl FoundNumber {
         Some(match (self.document.now, scope) {
             (None, _) => format!("Not known from a look; it stands in the output of: {} --json", self.document.command),
             (Some(_), FigureScope::Rate | FigureScope::Change) if !window => {
-                "It is told over a window only; try --for 2s.".to_owned()
+                "It needs two readings: --for 2s.".to_owned()
             }
             (Some(_), _) => "There is none here, or it could not be seen.".to_owned(),
         })
@@ -95,6 +95,10 @@ const SAID: &[(&str, &str)] = &[
     ("whoever started", "whatever started"),
     ("whoever", "the program that"),
     ("may be claimed", "is significant"),
+    ("foretold", "predicted"),
+    ("comes back", "is read again"),
+    ("come back", "are read again"),
+    ("came back", "were read again"),
 ];
 
 /// A description as a reader has it.

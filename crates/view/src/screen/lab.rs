@@ -23,7 +23,7 @@ pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
     if table.arms.iter().filter_map(|arm| arm.versus_first.as_ref()).any(|versus| !versus.separated) {
         sheet.dim("In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).");
     }
-    sheet.more("What may be claimed, and what qualifies the runs", |more| {
+    sheet.more("How sure this is", |more| {
         table.arms.iter().for_each(|arm| told(more, arm));
     });
     sheet.more("Time per round, and rounds over time", |more| {
@@ -252,7 +252,7 @@ as configured  2  completed         2.50  2.00 to 3.00     1.0                  
 no swap        1  thrashing       > 20.0                   0.0  (over 8 times slower)
 In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).
 
-What may be claimed, and what qualifies the runs
+How sure this is
   no swap: more than 8.0 times as much; not one round was done before the clock ran out.
   no swap: thrashing (20 s passed).
 
@@ -282,7 +282,7 @@ no swap        as the machine has it  not known     0 of 1
         let seven: Vec<RunRecord> = runs.iter().cycle().take(21).cloned().collect();
         assert_eq!(
             proof_answer(&ProofTable::of(&seven).unwrap()),
-            "zram is 2 times faster than as configured; no swap thrashed (7 runs each)."
+            "zram is 2 times faster than as configured; no swap got stuck (thrashing) (7 runs each)."
         );
     }
 

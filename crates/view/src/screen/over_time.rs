@@ -181,7 +181,7 @@ fn stalls(shown: &[Shown<'_>]) -> Panels {
             ..Panel::default()
         }
     });
-    let note = "Share of the time in which every task waited for memory, between two looks (PSI full, of the group where the kernel keeps \
+    let note = "Share of the time in which every task waited for memory, between two readings (PSI full, of the group where the kernel keeps \
                 it, else of the machine).";
     Panels { least: 1.0, note: note.to_owned(), ..all }
 }

@@ -135,9 +135,9 @@ const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
 /// What it takes to free a piece.
 const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
     match (kind, how) {
-        (PieceKind::Processes, Freeable::No) => "stays: no free swap",
+        (PieceKind::Processes, Freeable::No) => "cannot be freed (no free swap)",
         (PieceKind::Processes, Freeable::Partly) => "freed in part by swapping",
-        (PieceKind::Shared, Freeable::No) => "until deleted: no free swap",
+        (PieceKind::Shared, Freeable::No) => "freed when deleted (no free swap)",
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",

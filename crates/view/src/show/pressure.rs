@@ -233,18 +233,23 @@ fn node_words(node: &NodeMarks, named: bool, span: Option<Nanos>) -> String {
         }
         _ => String::new(),
     };
-    let away = |distance: &Distance, yet: &str, past: &str| {
+    let away = |distance: &Distance, more: &str, yet: &str, past: &str| {
         let size = distance.bytes.magnitude();
         if distance.bytes.is_negative() {
             format!("{past} {size} ago")
         } else {
-            format!("{yet} after {size} more{}", minutes(distance))
+            format!("{size}{more}{} before {yet}", minutes(distance))
         }
     };
     format!(
-        "Reclaim{place}: {}; {}.",
-        away(&node.to_low, "kswapd wakes", "kswapd woke"),
-        away(&node.to_min, "tasks wait", "tasks began to wait")
+        "Reclaim{place}: {}, {}.",
+        away(
+            &node.to_low,
+            " more can be used",
+            "the kernel starts to free memory",
+            "the kernel started to free memory"
+        ),
+        away(&node.to_min, "", "tasks wait for it", "tasks began to wait for it")
     )
 }
 

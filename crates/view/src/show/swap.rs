@@ -157,18 +157,15 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
         }
         SwapVerdict::MovingOut { out_per_s } => {
             let out = rate(out_per_s);
-            let memory = "memory is being made, no task waits for swap";
-            (Paint::Bold, format!("{out} are written to swap and none come back ({over}): {memory}."))
+            let memory = "memory is being freed, no task waits for swap";
+            (Paint::Bold, format!("{out} are swapped out and none swapped in ({over}): {memory}."))
         }
         SwapVerdict::Active { in_per_s, out_per_s } => {
             let (back, out) = (rate(in_per_s), rate(out_per_s));
-            (
-                Paint::Warn,
-                format!("Pages come back from swap at {back} and leave at {out} ({over}): tasks wait for them."),
-            )
+            (Paint::Warn, format!("Swapped in at {back}, out at {out} ({over}): tasks wait for what is swapped in."))
         }
         SwapVerdict::Unknown { stock } => {
-            let unknown = "whether they move is not known: counters since boot give no rate";
+            let unknown = "whether it moves needs two readings: ramline show swap --for 2s";
             (Paint::Bold, format!("{stock} lie in swap (now); {unknown}."))
         }
     }
@@ -177,8 +174,8 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
 fn kind_words(kind: AreaKind) -> &'static str {
     match kind {
         AreaKind::Zram => "zram: compressed RAM",
-        AreaKind::Flash => "does not rotate",
-        AreaKind::Rotating => "says it rotates",
+        AreaKind::Flash => "flash or virtual disk",
+        AreaKind::Rotating => "reported as a hard disk",
         AreaKind::Unknown => "device not known",
     }
 }

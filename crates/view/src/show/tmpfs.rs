@@ -189,16 +189,22 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
     let need = if fit.lower_bound { format!("at least {}", fit.need) } else { fit.need.to_string() };
     let place = if fit.already_tmpfs { "is in RAM already and needs" } else { "would need" };
     let answer = match (fit.fits, fit.lower_bound) {
-        (true, false) => "fits under every limit".to_owned(),
-        (true, true) => "fits under every limit as far as it was walked".to_owned(),
+        (true, false) => "it fits".to_owned(),
+        (true, true) => "it fits, as far as it was walked".to_owned(),
         (false, _) => {
             let broken = fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model));
             let broken: Vec<&str> = broken.chain((fit.inode_margin < 0).then_some("inodes")).collect();
-            format!("does not fit by: {}", broken.join(", "))
+            let holds = fit.margins.iter().filter(|m| !m.margin.is_negative()).map(|m| short(m.model));
+            let holds: Vec<&str> = holds.collect();
+            let rest = if holds.is_empty() { String::new() } else { format!("; it fits into {}", holds.join(", ")) };
+            format!("does not fit into {}{rest}", broken.join(", "))
         }
     };
     let files = number::things(fit.inodes, "inode");
-    let first = fit.breaks_first.map(|model| format!("; {} breaks first as it grows", short(model)));
+    let room = fit.margins.iter().find(|m| Some(m.model) == fit.breaks_first && !m.margin.is_negative());
+    let first = room
+        .filter(|_| fit.fits)
+        .map(|m| format!("; it could grow by {} until {} is used up", m.margin.magnitude(), short(m.model)));
     format!("{} {place} {need} and {files}: {answer}{}", fit.path, first.unwrap_or_default())
 }
 
@@ -207,9 +213,9 @@ fn short(model: Model) -> &'static str {
         Model::HalfOfRam => "half of RAM",
         Model::Mount => "its own tmpfs",
         Model::Quota => "a user's quota",
-        Model::HalfOfFree => "half of free",
-        Model::Available => "available",
-        Model::FreePlusSwap => "free plus swap",
+        Model::HalfOfFree => "half of the free memory",
+        Model::Available => "what is available",
+        Model::FreePlusSwap => "free memory and swap",
         Model::Inodes => "inodes",
     }
 }

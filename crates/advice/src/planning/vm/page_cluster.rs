@@ -62,7 +62,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
             return Some(draft(reason(why, "/proc/swaps")).keep());
         }
         _ => {
-            let why = "no share of used pages speaks for another value: hardly anything is read ahead now";
+            let why = "too little is swapped in to judge: kept";
             return Some(draft(reason(why, "/proc/vmstat swap_ra")).keep());
         }
     };

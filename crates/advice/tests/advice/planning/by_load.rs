@@ -117,7 +117,10 @@ fn a_setting_under_which_a_run_did_not_end_is_not_taken() {
     let planned = by(&without_swap(), &records);
     assert_eq!(all(&planned), [None, None, None]);
     records.iter_mut().for_each(|record| record.verdict = Verdict::Thrashing("x".into()));
-    assert_eq!(ByLoad::of(&records).unwrap_err(), "under no setting did every run end");
+    assert_eq!(
+        ByLoad::of(&records).unwrap_err(),
+        "under every setting a run was killed or did not end: the limit is too small for this load"
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Restore {
     /// Only find out what is missing
     #[arg(long)]
     dry_run: bool,
-    /// Read at most so many bytes a second, for example 100MiB
+    /// Read at most this many bytes a second, for example 100MiB
     #[arg(long, value_name = "SIZE")]
     rate: Option<Bytes>,
     /// Readers at a time, 1 to 16 [default: found out by measuring]

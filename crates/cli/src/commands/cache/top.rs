@@ -27,7 +27,7 @@ pub struct Top {
     /// Threads [default: one a processor, 2 to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Look again so many seconds after each answer, until Ctrl-C [default: 2]
+    /// Refresh this many seconds after each answer, until Ctrl-C [default: 2]
     #[arg(long, value_name = "SECONDS", value_parser = duration::parse, num_args = 0..=1, default_missing_value = "2")]
     watch: Option<Duration>,
     #[command(flatten)]

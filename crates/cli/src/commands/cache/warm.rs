@@ -17,7 +17,7 @@ pub struct Warm {
     /// Only find out what is missing
     #[arg(long)]
     dry_run: bool,
-    /// Read at most so many bytes a second, for example 100MiB
+    /// Read at most this many bytes a second, for example 100MiB
     #[arg(long, value_name = "SIZE")]
     rate: Option<Bytes>,
     /// Only this part of each file

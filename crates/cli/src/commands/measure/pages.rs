@@ -36,7 +36,7 @@ pub struct Pages {
     /// Pages to sample
     #[arg(long, value_name = "COUNT", default_value_t = PAGES, value_parser = count, conflicts_with = "from")]
     pages: usize,
-    /// Of these at most so many from swap: reading brings them back
+    /// At most this many of them from swap: reading swaps them in
     #[arg(long, value_name = "COUNT", default_value_t = SWAPPED, conflicts_with = "from")]
     swapped: usize,
     /// Seed of the choice of pages

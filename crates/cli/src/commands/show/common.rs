@@ -8,7 +8,7 @@ pub struct Common {
     /// Look twice, so long apart, for rates; a bare number is seconds (2, 500ms)
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, global = true)]
     pub span: Option<Duration>,
-    /// Look again and again until Ctrl-C, every 2 s or as often as said; rates are those between two looks
+    /// Refresh until Ctrl-C, every 2 s or as given; rates are those between two readings
     #[arg(long, value_name = "SECONDS", value_parser = duration::parse, num_args = 0..=1, default_missing_value = "2", global = true)]
     pub watch: Option<Duration>,
     /// Print one JSON document, sizes in bytes

@@ -24,7 +24,7 @@ pub struct Make {
     /// One unit of code-plus-data, which has 14 of data and 3 of code
     #[arg(long, value_name = "SIZE", default_value = "32MiB")]
     unit: Bytes,
-    /// What any other load wants in all
+    /// Size of any other load
     #[arg(long, value_name = "SIZE", default_value = "96MiB")]
     size: Bytes,
     /// Rounds, 1 to 1000; of code-plus-data at most 11

@@ -10,7 +10,7 @@ use crate::prelude::*;
 pub struct Undo {
     /// The change to go back to before; the last one in force when left out
     number: Option<u64>,
-    /// Leave alone what somebody else has changed since, and undo the rest
+    /// Leave alone what another program has changed since, and undo the rest
     #[arg(long)]
     leave_changed: bool,
     /// Without asking

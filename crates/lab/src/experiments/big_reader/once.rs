@@ -100,8 +100,9 @@ impl Once<'_> {
         record.verdict = Verdict::Completed;
         let lost = full.read_twice + full.mapped - left.read_twice - left.mapped;
         if way.how.is_none() && lost > 0 {
-            let text =
-                format!("{lost} pages of the hot set went although nobody read: something else on this machine evicts");
+            let text = format!(
+                "{lost} pages of the hot set went although nothing was read: something else on this machine evicts"
+            );
             record.notes.push(text);
         }
         Ok(())

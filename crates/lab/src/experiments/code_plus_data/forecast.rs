@@ -33,5 +33,14 @@ pub fn question(settings: &Settings) -> Result<Question<'static>> {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     };
     let (load, swap) = (Load::CodePlusData(load(workload)), settings.swap_sizes());
-    Ok(Question { name: super::NAME, load, arms, swap, program: PROGRAM, between: BETWEEN, runs: RUNS })
+    Ok(Question {
+        name: super::NAME,
+        load,
+        arms,
+        swap,
+        program: PROGRAM,
+        between: BETWEEN,
+        runs: RUNS,
+        is_virtual: false,
+    })
 }

@@ -54,7 +54,7 @@ const OWN: &[Parameter] = &[
     ),
     params::size(
         "unit",
-        "One unit; 14 of data and 3 of code have to live in 15 (32MiB; in a virtual machine a sixteenth of what is available)",
+        "Size of one unit; the load has 14 units of data and 3 of code, in a limit of 15 (32MiB; in a virtual machine a sixteenth of what is available)",
     ),
     params::size("limit", "Limit of the sandbox instead of 15 units"),
     row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),

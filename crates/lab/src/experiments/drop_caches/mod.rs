@@ -115,7 +115,7 @@ fn global(root: &Root, levels: &[Level], runs: u32) -> Vec<String> {
     }
     let times = u64::from(runs).saturating_mul(2).saturating_mul(u64::try_from(levels.len()).unwrap_or(u64::MAX));
     out.push(format!(
-        "this is done {times} times; nothing is lost, programs are slower for a while; inside a virtual machine nobody else is"
+        "this is done {times} times; nothing is lost, programs are slower for a while; inside a virtual machine nothing else is"
     ));
     out
 }
@@ -213,8 +213,7 @@ impl DropCaches {
         let mut took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Dropped, Some(took))?);
         if run.cached(DropKind::Dirty, DropStage::Dropped) < Some(pages) {
-            let why =
-                "dirty pages went with the drop: somebody had them written meanwhile, as a sync of the machine does";
+            let why = "dirty pages went with the drop: another program had them written meanwhile, as a sync of the machine does";
             record.notes.push(why.to_owned());
         }
         record.notes.extend(taken_by_others(bench.root, level, &run));

@@ -42,7 +42,7 @@ pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<Strin
     }
     let who = match evictors(root).data().is_some_and(Evictors::damon_evicts) {
         true => "DAMON pages idle memory out on this machine, see ramline explain evictors",
-        false => "before Linux 5.16 the drop takes them with their inode, since then somebody else evicted them",
+        false => "before Linux 5.16 the drop takes them with their inode, since then something else evicted them",
     };
     Some(format!("{gone} clean pages went with or beside a drop of objects: {who}"))
 }

@@ -65,7 +65,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let sentences = vec![
         format!("{}; each at most {} s", counted(arms.len(), "settings", runs), timeout.as_secs()),
         format!(
-            "a program in a memory cgroup limited to {} eats {} at a time {until}; nobody else is killed",
+            "a program in a memory cgroup limited to {} eats {} at a time {until}; no other process is killed",
             values.limit, values.step
         ),
         scratch_line(&format!(": {} of files", values.tree()), &found.place),

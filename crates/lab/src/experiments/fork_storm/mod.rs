@@ -28,7 +28,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("size", Kind::Size, Some("128MiB"), "Memory of the process"),
         row("forks", Kind::Count(1, 1000), Some("50"), "Copies that end at once, one after the other"),
         row("together", Kind::Count(1, 64), Some("4"), "Copies that live at once in the storm"),
-        row("every", Kind::Count(1, 512), Some("16"), "Each copy of the storm writes to one of so many pages"),
+        row("every", Kind::Count(1, 512), Some("16"), "Pages of which each copy of the storm writes to one"),
         row("timeout", Kind::Time, Some("60s"), "When a run is given up"),
     ],
     figures: &["fork", "copied in the storm"],

@@ -29,14 +29,14 @@ const LEAST_TIME: Duration = Duration::from_millis(500);
 pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "How little memory does a command need to run nearly as fast as with all of it?",
-    how: "The command is run in a memory cgroup, in turn without a limit and at one. The limits are halved in on: enough is a limit at \
-          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted. A command that leaves its work to a server outside its group is noticed, and not measured alone.",
+    how: "The command is run in a memory cgroup, in turn without a limit and at one. It searches for the least limit by halving. A limit is enough if \
+          all runs are at most x % slower than the median without a limit; too small if all are slower, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted. A command that leaves its work to a server outside its group is noticed, and not measured alone.",
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/knee.md")),
     parameters: &[
         COMMAND,
-        row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
-        row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
+        row("within", Kind::Text, Some("10%"), "How much slower than without a limit is still acceptable"),
+        row("resolution", Kind::Text, Some("5%"), "How exact the answer must be"),
         row(
             "runs",
             Kind::Count(1, 100),
@@ -47,7 +47,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "patience",
             Kind::Text,
             Some("3"),
-            "A run at a limit gets so many times the unlimited time before it is given up",
+            "How many times the unlimited time a run at a limit may take before it is stopped",
         ),
         row(
             "start",

@@ -26,5 +26,5 @@ pub fn question(params: &Params) -> Result<Question<'static>> {
     if arms.is_empty() {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     }
-    Ok(Question { name: NAME, load, arms, swap, program: PROGRAM, between: BETWEEN, runs: RUNS })
+    Ok(Question { name: NAME, load, arms, swap, program: PROGRAM, between: BETWEEN, runs: RUNS, is_virtual: false })
 }

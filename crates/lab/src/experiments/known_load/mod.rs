@@ -33,7 +33,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/known-load.md")),
     parameters: &[
         row("load", Kind::Word(&Load::NAMES), Some("zipf-read"), "The load"),
-        row("size", Kind::Size, Some("96MiB"), "What it wants in all"),
+        row("size", Kind::Size, Some("96MiB"), "Size of the load"),
         params::size("limit", "Limit of the group instead of three quarters of the size"),
         row("skew", Kind::Text, None, "How unequal its places are, 0 to 4 (0.9, and 1.2 of phases)"),
         params::size("read-length", "Bytes of each read of zipf-read and scan-read (16KiB)"),

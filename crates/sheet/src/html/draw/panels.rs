@@ -33,7 +33,8 @@ pub fn sample(line: Curve) -> Markup {
 /// The axes of all panels: the second begins at zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axes {
-    from: f64,
+    /// Where the first begins.
+    pub from: f64,
     /// Where the first ends.
     pub width: f64,
     /// Where the second ends.
@@ -47,7 +48,11 @@ impl Axes {
         let most = |of: fn(&(f64, f64)) -> f64| all.points().map(of).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let stacked = all.panels.iter().any(|panel| panel.areas.len() > 1);
         Axes {
-            from: if all.along == Along::Rounds { 1.0 } else { 0.0 },
+            from: match all.along {
+                Along::Seconds => 0.0,
+                Along::Rounds => 1.0,
+                Along::Ram => all.points().map(|point| point.0).fold(f64::INFINITY, f64::min).min(f64::MAX),
+            },
             width: most(|point| point.0),
             height: most(|point| point.1).max(all.least),
             pixels: if stacked { PIXELS.0 } else { PIXELS.1 },

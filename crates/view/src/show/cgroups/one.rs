@@ -214,7 +214,7 @@ fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     points.extend((!counts.is_empty()).then(|| format!("{}, {scope}", counts.join(", "))));
     points.extend(events.refaults_file.map(number::count).map(|file| {
         let anon = events.refaults_anon.map(|n| format!(" and {} anonymous", number::count(n))).unwrap_or_default();
-        format!("{file} file{anon} pages came back after eviction, with all below it (counters)")
+        format!("{file} file{anon} pages refaulted, with all below it (counters)")
     }));
     points.extend(group.swap.filter(|b| b.0 > 0).map(|swap| format!("{swap} in swap (now)")));
     let dying = group.dying.filter(|n| *n > 0).map(|n| number::things(n, "group"));
@@ -227,7 +227,7 @@ fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
         let [file, anon] =
             [rates.refaults_file, rates.refaults_anon].map(|rate| number::known(rate.map(number::figure)));
         let killed = rates.oom_kills.map_or_else(|| "not known how many".to_owned(), number::count);
-        format!("over {span}: {grown}; {file} file and {anon} anonymous pages/s came back; {killed} killed")
+        format!("over {span}: {grown}; {file} file and {anon} anonymous refaults/s; {killed} killed")
     }));
     sheet.headed_points("What happened to it", points.iter().map(|point| format!("{point}.")));
 }

@@ -14,7 +14,7 @@ so its end would free it. costs: what the swapped pages take in RAM.";
 /// What the mark means, where one is shown.
 pub fn short_legend(who: &Who) -> Option<&'static str> {
     let open = who.rows.iter().any(|row| !row.holds.is_narrow());
-    open.then_some("~: estimated from what was walked (--deep closes the bounds)")
+    open.then_some("~: estimate; --deep gives exact numbers (slower)")
 }
 
 /// The head of the first column.

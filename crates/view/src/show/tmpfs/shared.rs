@@ -167,7 +167,7 @@ fn graphics(sheet: &mut Sheet, clients: &[GraphicsClient]) {
         .right("shared", |(_, region)| told(region.shared))
         .left("part of Shmem", |(client, _)| if client.in_shmem { "yes" } else { "no" });
     if !clients.is_empty() {
-        sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
+        sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers count for each user)");
     }
     sheet.table(table);
 }

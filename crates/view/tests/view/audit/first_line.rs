@@ -133,7 +133,7 @@ fn a5_the_distance_to_reclaim_counts_memory_that_no_zone_has_yet() {
     let seen = deferred();
     // 3273 MiB above the mark and 17.1 GiB that the kernel hands out before it wakes kswapd.
     let text = flat(&ShowPressure::new(&seen, None).text(&Style { colour: false, width: 300 }));
-    assert!(text.contains("Reclaim: kswapd wakes after 20.3 GiB more; tasks wait after 20.3 GiB more."), "{text}");
+    assert!(text.contains("Reclaim: 20.3 GiB more can be used before the kernel starts to free memory, 20.3 GiB before tasks wait for it."), "{text}");
     let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
     let told = explain("watermarks", &inputs).unwrap().answer_short;
     assert_eq!(told, "Reclaim begins when 20.3 GiB more is used on node 0.");

@@ -71,7 +71,7 @@ fn a27_an_empty_directory_is_near_no_limit() {
     seen.dirs = Seen::of(vec![dir("/tmp", 4, 3), dir("/var/tmp", 0, 1)]);
     let shown = ShowTmpfs::new(&seen);
     let text = flat(&shown.text(&STYLE));
-    assert!(text.contains("/tmp is in RAM already and needs 4.0 KiB and 3 inodes: fits under every limit."), "{text}");
+    assert!(text.contains("/tmp is in RAM already and needs 4.0 KiB and 3 inodes: it fits."), "{text}");
     let page = html::page(&CheckupReport { would_fit: shown.would_fit.clone(), ..CheckupReport::default() });
     for said in [text, flat(&page)] {
         never(&said, &["1 inodes", "inodes breaks first", "inodes is the first to break", "fits by every model"]);

@@ -123,7 +123,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
 Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
-1.5 GiB of the available memory is file cache in use, read again if taken.
+1.5 GiB of that holds files in use; if other programs take it, they are read from disk again.
 PPPPPPPPPPPPPPPPPPPTTTTTTZZZkkkkkkkkkddcccccccccccccccccccccccccccccccccccccccccccccccc.............
 P processes                    1.5 GiB  18.8 %  freed by swapping
 T tmpfs and shared memory    512.0 MiB   6.2 %  freed by swapping
@@ -215,7 +215,7 @@ fn show_swap_keeps_stock_and_flow_apart() {
     assert_eq!(
         ShowSwap::new(&after, Some(&window)).text(&STYLE),
         "\
-Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): tasks wait for them.
+Swapped in at 400.0 KiB/s, out at 0 B/s (over 2.0 s): tasks wait for what is swapped in.
 
 Areas in the order of use (now, uncompressed bytes)
 turn  area        device                priority     size     uses   share
@@ -269,8 +269,8 @@ mount     type      uses  at most   share              of RAM        inodes  may
 The mounts hold 1.5 GiB more than Shmem counts in RAM (now): as much of them is on swap.
 
 Would these directories fit into RAM?
-/tmp would need 3.0 GiB and 12,000 inodes: does not fit by: half of free; half of free breaks first
-as it grows.
+/tmp would need 3.0 GiB and 12,000 inodes: does not fit into half of the free memory; it fits into
+half of RAM, what is available, free memory and swap.
 
 What each limit would leave (negative: it breaks)
 directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
@@ -303,7 +303,8 @@ No task waits for memory.
 stalled (PSI)                  over 2.0 s  last 10 s    60 s   300 s  since boot
 memory, some task  ..........      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
 memory, all tasks  ..........      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
-Reclaim: kswapd wakes after 974.0 MiB more; tasks wait after 984.0 MiB more.
+Reclaim: 974.0 MiB more can be used before the kernel starts to free memory, 984.0 MiB before tasks
+wait for it.
 
 Reclaim, per second, over 2.0 s
   50.0  pages/s   of files read again after they were evicted (refaults)
