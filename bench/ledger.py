@@ -275,8 +275,8 @@ def plain_short(series):
     errors = [abs(error(cell, "major")) for cell in counted if error(cell, "major") is not None]
     kept, all_of = sum(line[4] for line in lines_of(counted)), sum(line[1] for line in lines_of(counted))
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
-    here = (f"Of the settings of this ledger major faults are {statistics.median(errors):.1%} off in the median and {max(errors):.0%} at most, ranges hold {kept} of {all_of} counts, "
-            f"and {right} of {len(counted)} end as predicted").replace("%", " %")
+    here = (f"Of {len(counted)} settings of this ledger major faults are {statistics.median(errors):.1%} off in the median and {max(errors):.0%} at most, ranges hold {kept} of {all_of} counts, "
+            f"and {right} end as predicted").replace("%", " %")
     return f"{INDEPENDENT}. {here}"
 
 
@@ -287,7 +287,7 @@ def plain_section(series):
                 "limit, is assumed, so this is what a user gets who has measured nothing. The kernel is the one that ran.", "", f"{plain_short(series)}.", "",
                 "Those settings were 14 of code-plus-data, servers, phases, scans and zipf: file pages were 9.5 % off in the median (64 % at most), swap-ins 0.4 % (51 %), and 10 of 14 ended as predicted: four that thrashed on",
                 "the slow disk were taken for fine. With the disk's true speed (`--against` the same runs) they were 0.6, 0.65 and 0.3 % off, 32 of 37 counts were held, and 14 of 14 ended as predicted. In guests on 6.1, 6.12 and",
-                "7.3, where `measure tiers` finds no faster disk than there is, plain ranges held 34 of 34 counts. Since then a virtual disk is taken to be up to ten times slower or faster.", "")
+                "7.3, whose processor is emulated, plain ranges held 34 of 34 counts. Since then a virtual disk is taken to be up to ten times slower or faster.", "")
     if not counted:
         yield from others()
         return
