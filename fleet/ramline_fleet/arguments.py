@@ -43,7 +43,7 @@ def parsed(words, doc):
     source.add_argument("--reports", metavar="FILE", nargs="+", help="documents of ramline checkup --json")
     source.add_argument("--sadf", metavar="FILE", nargs="+", help="what sadf -j FILE -- -r ALL -S printed of a day of sysstat")
     source.add_argument("--metrics", metavar="FILE", nargs="+", help="texts of node_exporter")
-    one.add_argument("--ssh-command", type=words_of, default=["ssh"], help="with options of your own (default ssh)")
+    one.add_argument("--ssh-command", type=words_of, help="with options of your own (default ssh)")
     one.add_argument("--timeout", type=whole(1, 3600), metavar="SECONDS", help=f"for each host (default {SSH}), or for each answer of a Prometheus server (default {SERVER})")
     one.add_argument("--at-once", type=whole(1, 1000), default=32, metavar="N", help="hosts (default %(default)s)")
     one.add_argument("--day", default=day, type=a_day)

@@ -29,7 +29,7 @@ from .study import Refused, number
 SCRIPT = r"""
 echo ramline-fleet 1
 awk '$3 == "kB" || $3 == "" { sub(":", "", $1); print $1, $2 }' /proc/meminfo
-echo identity "$(cat /etc/machine-id 2>/dev/null || cat /proc/sys/kernel/random/boot_id)"
+echo identity "$(cat /etc/machine-id 2>/dev/null) $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 if sum=$(du -skx /tmp 2>/dev/null); then echo tmp_kib ${sum%%[!0-9]*}; fi
 if ones=$(find /tmp -xdev -exec printf '%.0s1' {} + 2>/dev/null); then echo tmp_inodes ${#ones}; fi
 case $(df -P -T /tmp 2>/dev/null | awk 'NR == 2 { print $2 }') in tmpfs) echo tmp_in_ram 1 ;; ?*) echo tmp_in_ram 0 ;; esac
@@ -161,7 +161,8 @@ def collect(hosts, lot, ssh, seconds, at_once, say):
 
 
 def take(answers, lot):
-    """Their rows. A machine under two names has the one that stands first in the list, whichever answered first.
+    """Their rows. A machine under two names has the one that stands first in the list, whichever answered first. It is known by its machine-id and its boot together: clones of an image share
+    the first, and of the second another machine knows nothing.
 
     >>> from .store import Ingest
     >>> lot = Ingest("nowhere", "2026-11-25")
@@ -171,8 +172,7 @@ def take(answers, lot):
     """
     for order, host, values in sorted(answers, key=lambda answer: answer[0]):
         identity = values.pop("identity")
-        # What installers and images leave behind is nobody's.
-        known = None if identity in ("", "uninitialized") else hashed(identity)
+        known = hashed(identity) if identity.strip() else None
         if known and lot.machines.setdefault(known, host) != host:
             lot.twice(order, host, lot.machines[known])
             continue

@@ -10,12 +10,14 @@ import errno
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import socket
 import stat
 import time
 from pathlib import Path
 
+from .trust import changeable
 from .words import Failure, tell
 
 NAME = "lock"
@@ -91,18 +93,9 @@ def made_or_private(store):
         raise Failure(f"cannot make the store {store}: {'it is a file' if error.errno == errno.EEXIST else error.strerror}", f"ls -ld {store}", 1) from error
     if os.geteuid():
         return
-    real = store.resolve()
-    for at in [*(real / name for name in FOLDERS if os.path.lexists(real / name)), real, *real.parents]:
-        seen = at.lstat()
-        if seen.st_uid:
-            why = f"belongs to user {seen.st_uid}, who could put another file in its place"
-        elif at in (real, *real.parents) or not stat.S_ISLNK(seen.st_mode):
-            sticky = seen.st_mode & stat.S_ISVTX
-            why = "is writable by others, who could put another file in its place" if seen.st_mode & 0o022 and not sticky else None
-        else:
-            why = None
-        if why:
-            raise Failure(f"root does not write to the store {store}: {at} {why}", f"namei -l {real}; run the command as the owner of the store", REFUSED)
+    for at in [store, *(store / name for name in FOLDERS if (store / name).exists())]:
+        if why := changeable(at):
+            raise Failure(f"root does not write to the store {store}: {why}", f"namei -l {shlex.quote(os.path.realpath(at))}; run the command as the owner of the store", REFUSED)
 
 
 def remove_left(store):

@@ -29,7 +29,7 @@ import time
 import traceback
 from pathlib import Path
 
-from . import arguments, collect, engine, findings, inputs, lock, peaks, prometheus, report, rollout, schema, settings, sql, study
+from . import arguments, collect, engine, findings, inputs, lock, peaks, prometheus, report, rollout, schema, settings, sql, study, trust
 from .intake import SOURCES, closed, take
 from .outputs import Output, printed
 from .schema import FINDING_ROWS, ROWS, SETTING_ROWS
@@ -80,8 +80,10 @@ def asked_over_ssh(args, hosts):
     """Every host of a list that has no row for the day yet; the exit status."""
     lot, say = Ingest(args.store, args.day), Progress()
     missing = [host for host in hosts if host not in lot.hosts]
+    # One that was named is the user's.
+    ssh = args.ssh_command or [trust.program("ssh")]
     try:
-        collect.collect(missing, lot, args.ssh_command, args.timeout or arguments.SSH, args.at_once, lambda done, failed: say(f"{done} of {len(missing)} hosts asked, {failed} failed"))
+        collect.collect(missing, lot, ssh, args.timeout or arguments.SSH, args.at_once, lambda done, failed: say(f"{done} of {len(missing)} hosts asked, {failed} failed"))
     finally:
         status = closed([lot], len(hosts), len(hosts) - len(missing))
     return status
