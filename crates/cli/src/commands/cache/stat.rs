@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use ramline_pagecache::stat;
 use ramline_pagecache::stat::StatOptions;
 
-use super::verb::{CacheVerb, Named, Walking, code, tell_beside};
+use super::verb::{CacheVerb, Failures, Named, Walking, code};
 use crate::prelude::*;
 
 /// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
@@ -65,8 +65,10 @@ impl CacheVerb for Stat {
         // Lines go out while the walk goes on: they say themselves how far it is.
         let so_far = Arc::new(SoFar::default());
         let terminal = (!self.ndjson).then(|| Terminal::look(&so_far));
-        let told = |error: &_| tell_beside(terminal.as_ref(), error);
+        let failures = Failures::default();
+        let told = |error: &_| failures.tell(terminal.as_ref(), error);
         let seen = stat::stat(Context { root, tell: &told }, &names, &self.walking.counted(&so_far), &options);
+        failures.finish(terminal.as_ref(), "sudo ramline cache stat PATH");
         drop(terminal);
         let code = match seen.total {
             // Nothing at all could be told.

@@ -6,7 +6,7 @@ use ramline_pagecache::top;
 use ramline_pagecache::top::TopOptions;
 use ramline_snapshot::cache::Top as Seen;
 
-use super::verb::{CacheVerb, code, tell_beside};
+use super::verb::{CacheVerb, Failures, code};
 use crate::prelude::*;
 use crate::watch;
 
@@ -66,11 +66,14 @@ impl Top {
         let first = (waited && on_terminal).then_some(FIRST);
         let options = TopOptions { rows: self.top, walking, within: self.within, first };
         let terminal = waited.then(|| Terminal::look(&so_far));
-        let told = |error: &_| tell_beside(terminal.as_ref(), error);
-        top::top(Context { root, tell: &told }, &options, &|seen| {
+        let failures = Failures::default();
+        let told = |error: &_| failures.tell(terminal.as_ref(), error);
+        let seen = top::top(Context { root, tell: &told }, &options, &|seen| {
             // What cannot be written now cannot be written at the end either, and is told then.
             let print = || drop(self.format.versioned(seen));
             terminal.iter().for_each(|terminal| terminal.aside(print));
-        })
+        });
+        failures.finish(terminal.as_ref(), "sudo ramline cache top");
+        seen
     }
 }

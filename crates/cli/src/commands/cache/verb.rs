@@ -1,5 +1,8 @@
 //! What all verbs of `cache` share: which files, what is told while it goes on, the exit code.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use ramline_pagecache::Glob;
 use ramline_pagecache::warm::Progress;
 
@@ -89,6 +92,43 @@ pub(super) fn tell_beside(terminal: Option<&Terminal>, error: &KernelError) {
     }
 }
 
+/// Failures of a walk: what this user may not open is counted and said in one line at the end, all else as it happens. A tree has
+/// hundreds of directories of others, and their names tell an ordinary user nothing but that he is not root.
+#[derive(Default)]
+pub(super) struct Failures {
+    denied: AtomicU64,
+    first: OnceLock<String>,
+}
+
+impl Failures {
+    pub(super) fn tell(&self, terminal: Option<&Terminal>, error: &KernelError) {
+        if error.is_denied() {
+            self.denied.fetch_add(1, Ordering::Relaxed);
+            self.first.get_or_init(|| error.to_string());
+        } else {
+            tell_beside(terminal, error);
+        }
+    }
+
+    /// What was refused, all in one line; `again` is the command for root.
+    pub(super) fn finish(&self, terminal: Option<&Terminal>, again: &str) {
+        let Some(text) = self.refused(again) else { return };
+        let tell = || ramline_kernel::stdio::tell(&format!("ramline: {text}"));
+        match terminal {
+            Some(terminal) => terminal.aside(tell),
+            None => tell(),
+        }
+    }
+
+    fn refused(&self, again: &str) -> Option<String> {
+        let first = self.first.get()?;
+        match self.denied.load(Ordering::Relaxed) {
+            0 | 1 => Some(first.clone()),
+            n => Some(format!("{n} files and directories may not be opened by this user\n  try: {again}")),
+        }
+    }
+}
+
 /// How far the reading of files is.
 pub(super) fn show(terminal: &Terminal, at: &Progress) {
     terminal.now(cache::moving(at.done, at.total, at.rate, at.left.map(|left| left.as_secs()), at.depth));
@@ -122,7 +162,19 @@ pub(super) fn named(paths: &[PathBuf], list: Option<&PathBuf>) -> Result<Vec<Pat
 
 #[cfg(test)]
 mod tests {
-    use super::range;
+    use super::{Failures, KernelError, range};
+
+    #[test]
+    fn what_is_refused_is_said_once_and_counted() {
+        let denied = |path: &str| KernelError::io("open", path, std::io::ErrorKind::PermissionDenied.into());
+        let failures = Failures::default();
+        assert_eq!(failures.refused("x"), None);
+        failures.tell(None, &denied("/root"));
+        assert!(failures.refused("x").is_some_and(|text| text.starts_with("cannot open /root: permission denied")));
+        (0..92).for_each(|n| failures.tell(None, &denied(&format!("/root/{n}"))));
+        let text = "93 files and directories may not be opened by this user\n  try: sudo ramline cache top";
+        assert_eq!(failures.refused("sudo ramline cache top").as_deref(), Some(text));
+    }
 
     #[test]
     fn a_range_is_an_offset_and_a_length_with_units() {
