@@ -102,7 +102,8 @@ impl Who {
         let all = seen.processes.data()?;
         let estimate = Estimate::of(all, seen.machine.cpus);
         let swap = SwapCosts::of(seen);
-        let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all));
+        let ticks = |w: &Window<'_>| w.span.as_secs_f64() * ticks_per_s(seen);
+        let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all, ticks(w)));
         let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref(), filter };
         let rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
         let count = |what: fn(&Process) -> bool| all.list.iter().filter(|p| what(p)).count() as u64;
@@ -131,6 +132,11 @@ impl Who {
             swap,
         })
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ticks of a second")]
+fn ticks_per_s(seen: &Snapshot) -> f64 {
+    seen.machine.ticks_per_s as f64
 }
 
 impl Who {

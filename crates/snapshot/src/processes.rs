@@ -7,9 +7,11 @@ use crate::prelude::*;
 
 mod kin;
 mod parse;
+mod run_as;
 
 pub use kin::Program;
 pub use parse::{NotAProcess, cgroup_path};
+pub use run_as::{is_by_its_file, run_as};
 
 /// The processes of the machine, as far as they could be seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -112,6 +114,11 @@ pub struct Process {
     pub group: Option<u32>,
     /// Index into [`Processes::programs`].
     pub exe: Option<u32>,
+    /// The name it was started by, where its program's file has another: a link, one file for several programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_as: Option<String>,
+    /// Clock ticks of a processor it has used, in the kernel and outside. Counter.
+    pub cpu_ticks: Option<u64>,
     /// Address space.
     pub vm_size: Option<Bytes>,
     /// Anonymous pages in RAM.

@@ -148,6 +148,7 @@ fn processes(all: &mut Processes) {
     uids.dedup();
     for p in &mut all.list {
         "redacted".clone_into(&mut p.name);
+        p.run_as = None;
         let place = uids.binary_search(&p.uid).ok().and_then(|at| u32::try_from(at).ok());
         p.uid = place.map_or(0, |at| 60_000_u32.saturating_add(at));
     }

@@ -1,6 +1,6 @@
 //! One process after the other: the work of one thread.
 
-use ramline_snapshot::processes::{Missed, Walked, Walks, cgroup_path};
+use ramline_snapshot::processes::{Missed, Walked, Walks, cgroup_path, is_by_its_file, run_as};
 use ramline_units::PageSize;
 
 use crate::prelude::*;
@@ -126,6 +126,7 @@ impl<'a> Worker<'a> {
         }
         if !process.kernel_thread {
             process.exe = self.exe(&dir, pid);
+            process.run_as = self.run_as(&dir, &process, buffer);
         }
         // A tree's walks are made already: reading them costs nothing.
         if process.rss_anon.is_some() && (self.depth == Depth::Walk || self.captured.is_some()) {
@@ -150,6 +151,18 @@ impl<'a> Worker<'a> {
         }
         self.link = dir.link("exe", std::mem::take(&mut self.link)).ok()?;
         Some(self.programs.index(&String::from_utf8_lossy(&self.link)))
+    }
+
+    /// Few have another name than their file: only of these the first argument is read. What stands behind it may be a secret and is not
+    /// looked at; nor is it put on record.
+    fn run_as(&self, dir: &PidDir, process: &Process, buffer: &mut Vec<u8>) -> Option<String> {
+        let path = self.programs.list.get(usize::try_from(process.exe?).ok()?)?;
+        if is_by_its_file(path, &process.name) {
+            return None;
+        }
+        let text = dir.read("cmdline", buffer).ok()?;
+        let first = text.split(|b| *b == 0).next()?;
+        run_as(path, &process.name, &String::from_utf8_lossy(first))
     }
 
     fn file<'b>(&mut self, dir: &PidDir, pid: u32, name: &str, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], NotRead> {

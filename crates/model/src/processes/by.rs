@@ -34,7 +34,11 @@ pub fn name<'a>(all: &'a Processes, p: &'a Process, by: By) -> Cow<'a, str> {
     let text = |list: &'a [String], index: Option<u32>| list.get(usize::try_from(index?).ok()?).map(String::as_str);
     let group = || text(&all.groups, p.group);
     match by {
-        By::Program => text(&all.programs, p.exe).map_or(p.name.as_str().into(), program),
+        By::Program => match (&p.run_as, text(&all.programs, p.exe)) {
+            (Some(name), Some(path)) if path.ends_with(GONE) => format!("{name} (replaced)").into(),
+            (Some(name), _) => name.as_str().into(),
+            (None, path) => path.map_or(p.name.as_str().into(), program),
+        },
         By::Process | By::Tree => p.name.as_str().into(),
         By::User => user(all, p.uid),
         By::Cgroup => group().unwrap_or("(not known)").into(),
@@ -48,13 +52,16 @@ pub fn user(all: &Processes, uid: u32) -> Cow<'_, str> {
     all.users.get(&uid).map_or_else(|| format!("user {uid}").into(), |name| name.as_str().into())
 }
 
+/// What the kernel writes behind the path of a file that is no longer there.
+const GONE: &str = " (deleted)";
+
 /// The file's name; one that was replaced while it runs says so.
 fn program(path: &str) -> Cow<'_, str> {
     // A program that was never a file of a directory is always "deleted".
     if let Some(name) = path.strip_prefix("/memfd:") {
-        return name.trim_end_matches(" (deleted)").into();
+        return name.trim_end_matches(GONE).into();
     }
-    let (path, gone) = path.strip_suffix(" (deleted)").map_or((path, false), |p| (p, true));
+    let (path, gone) = path.strip_suffix(GONE).map_or((path, false), |p| (p, true));
     let file = path.rsplit('/').next().filter(|f| !f.is_empty()).unwrap_or(path);
     if gone { format!("{file} (replaced)").into() } else { file.into() }
 }

@@ -69,6 +69,9 @@ pub struct Row {
     pub hugetlb: Bytes,
     /// Growth of anonymous memory, in RAM or in swap, of those that were there before and after; `None` without a window.
     pub growth: Option<SignedBytes>,
+    /// Processors it used in the window, 1 for one that was busy all the time, of those that were there before and after; `None` without
+    /// a window.
+    pub cpu: Option<f64>,
     /// Processes whose page tables were walked.
     pub walked: u64,
     /// Processes taken to be like a walked fork of the same kind.

@@ -25,23 +25,34 @@ impl Parts<'_> {
 
 /// Anonymous memory, in RAM and in swap, then and now.
 pub struct Growth {
-    before: HashMap<(u32, u64), Bytes>,
+    before: HashMap<(u32, u64), (Bytes, Option<u64>)>,
+    /// Ticks of a processor in the window.
+    ticks: f64,
     pub started: u64,
     pub ended: u64,
 }
 
 impl Growth {
-    pub fn of(before: Option<&Processes>, after: &Processes) -> Growth {
+    /// `ticks`: of one processor, between the two.
+    pub fn of(before: Option<&Processes>, after: &Processes, ticks: f64) -> Growth {
         let list = before.map(|b| b.list.as_slice()).unwrap_or_default();
-        let before: HashMap<_, _> = list.iter().map(|p| ((p.pid, p.started_ticks), made(p))).collect();
+        let before: HashMap<_, _> = list.iter().map(|p| ((p.pid, p.started_ticks), (made(p), p.cpu_ticks))).collect();
         let stayed = after.list.iter().filter(|p| before.contains_key(&(p.pid, p.started_ticks))).count() as u64;
         let (then, now) = (before.len() as u64, after.list.len() as u64);
-        Growth { before, started: now.saturating_sub(stayed), ended: then.saturating_sub(stayed) }
+        Growth { before, ticks, started: now.saturating_sub(stayed), ended: then.saturating_sub(stayed) }
     }
 
     /// `None` for one that was not there before: what it brought along may be its parent's.
     fn since(&self, p: &Process) -> Option<SignedBytes> {
-        Some(SignedBytes::difference(made(p), *self.before.get(&(p.pid, p.started_ticks))?))
+        Some(SignedBytes::difference(made(p), self.before.get(&(p.pid, p.started_ticks))?.0))
+    }
+
+    /// Processors used; `None` for one that was not there before.
+    #[expect(clippy::cast_precision_loss, reason = "ticks of a window")]
+    fn cpu(&self, p: &Process) -> Option<f64> {
+        let before = self.before.get(&(p.pid, p.started_ticks))?.1?;
+        let used = p.cpu_ticks?.checked_sub(before)?;
+        (self.ticks > 0.0).then(|| used as f64 / self.ticks)
     }
 }
 
@@ -80,6 +91,9 @@ impl Sum {
         row.alike += u64::from(member.how == How::Alike);
         if let Some(more) = parts.growth.and_then(|g| g.since(p)) {
             row.growth = Some(SignedBytes(row.growth.unwrap_or_default().0.saturating_add(more.0)));
+        }
+        if let Some(more) = parts.growth.and_then(|g| g.cpu(p)) {
+            row.cpu = Some(row.cpu.unwrap_or_default() + more);
         }
         self.own += p.walked.map(|w| w.uss).unwrap_or_default();
         self.anon = self.anon.plus(member.anon);

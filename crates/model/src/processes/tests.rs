@@ -162,6 +162,33 @@ fn a_tree_adds_up_what_each_has_started_and_survives_a_ring() {
 }
 
 #[test]
+fn a_program_goes_by_the_name_it_was_started_by_and_forks_of_one_file_still_share() {
+    let mut list = vec![process(1, 0, 10, 0), process(2, 0, 20, 0), process(3, 1, 5, 0)];
+    list[1].run_as = Some("redis-server".into());
+    let who = who(&seen(list, 35, 0));
+    let names: Vec<&str> = who.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["redis-server", "a", "b"]);
+    assert!(who.rows[0].holds.low <= mib(20), "what a fork of the same file may share is not its own alone");
+}
+
+#[test]
+fn the_share_of_a_processor_is_of_the_time_between_two_looks() {
+    let at = |ticks: u64, uptime: u64| {
+        let mut list = vec![process(1, 0, 10, 0), process(2, 1, 5, 0)];
+        list[0].cpu_ticks = Some(ticks);
+        let mut snapshot = seen(list, 15, 0);
+        (snapshot.machine.boot_id, snapshot.machine.ticks_per_s) = (Some("b".into()), 100);
+        snapshot.machine.uptime = Some(Nanos(uptime * 1_000_000_000));
+        snapshot
+    };
+    let (before, after) = (at(1000, 10), at(1100, 12));
+    let window = Window::new(&before, &after).unwrap();
+    let rows = Who::of(&after, Some(&window), By::Program).unwrap().rows;
+    assert_eq!((rows[0].cpu, rows[1].cpu), (Some(0.5), None));
+    assert_eq!(who(&after).rows[0].cpu, None, "one look knows no share");
+}
+
+#[test]
 fn hostile_numbers_overflow_nothing() {
     let huge = Process { rss_anon: Some(Bytes(u64::MAX)), rss_file: Some(Bytes(u64::MAX)), ..process(1, 0, 1, 1) };
     let who = who(&seen(vec![huge, process(2, 1, 0, 0)], 1, 1));

@@ -34,7 +34,7 @@ impl Process {
         self.name = String::from_utf8_lossy(&text[open + 1..close]).into_owned();
         let mut fields = text[close + 1..].split(|b| b.is_ascii_whitespace()).filter(|f| !f.is_empty());
         self.state = fields.next().and_then(|f| f.first()).map(|b| char::from(*b)).ok_or(NotAProcess)?;
-        // Counted from the state, field 3 of proc(5): parent 4, flags 9, majflt 12, starttime 22.
+        // Counted from the state, field 3 of proc(5): parent 4, flags 9, majflt 12, utime 14, stime 15, starttime 22.
         let mut at = 0;
         let mut field = |index: usize| {
             let found = fields.nth(index - at - 1).and_then(number).ok_or(NotAProcess);
@@ -44,6 +44,7 @@ impl Process {
         self.parent = u32::try_from(field(1)?).map_err(|_| NotAProcess)?;
         self.kernel_thread = field(6)? & KERNEL_THREAD != 0;
         self.major_faults = Some(field(9)?);
+        self.cpu_ticks = Some(field(11)?.saturating_add(field(12)?));
         self.started_ticks = field(19)?;
         Ok(())
     }

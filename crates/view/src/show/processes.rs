@@ -42,6 +42,8 @@ pub enum SortBy {
     PageTables,
     /// Growth over the window.
     Growth,
+    /// Processors used over the window.
+    Cpu,
     /// Number of processes.
     Count,
     /// Name.
@@ -148,6 +150,7 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         SortBy::Swap => i128::from(row.swap.0),
         SortBy::PageTables => i128::from(row.page_tables.0),
         SortBy::Growth => row.growth.map_or(i128::MIN, |g| i128::from(g.0)),
+        SortBy::Cpu => millionths(row.cpu),
         SortBy::Count => i128::from(row.processes),
         SortBy::Name => 0,
     };
@@ -157,6 +160,12 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         // Stable: equals stay in the order of what they hold.
         ramline_units::sort_by_key(rows, |row| std::cmp::Reverse(key(row)));
     }
+}
+
+/// Order of shares; what is not known comes last.
+#[expect(clippy::cast_possible_truncation, reason = "a share of some thousand processors")]
+fn millionths(share: Option<f64>) -> i128 {
+    share.map_or(-1, |share| (share * 1e6) as i128)
 }
 
 /// The columns in the order in which they are read; what tells least goes first where there is little room, and what the rows are
@@ -193,6 +202,7 @@ fn table(who: &Who, sort: SortBy) -> Table<&Row> {
         .column(sorted_by("tables", SortBy::PageTables, 12), |row| some(row.page_tables))
         .column(Column::right("huge pool").rank(2), |row| some(row.hugetlb))
         .column(sorted_by("growth", SortBy::Growth, 1), |row| row.growth.filter(|by| by.0 != 0).map(number::moved))
+        .column(sorted_by("CPU", SortBy::Cpu, 1), |row| row.cpu.map(number::percent))
         .column(Column::wrapped("command").rank(2).at_least(COMMAND).lines(2), |row| row.command.as_ref())
 }
 

@@ -28,6 +28,9 @@ pub struct Processes {
     /// With the command line of each process, as it gave it
     #[arg(long)]
     command: bool,
+    /// With the share of a processor of each, between two looks (1 s apart, or --for)
+    #[arg(long)]
+    cpu: bool,
     /// Order of the rows
     #[arg(long, value_enum, default_value = "uses", conflicts_with = "tree")]
     sort: Choice<SortBy>,
@@ -68,6 +71,7 @@ choices!(SortBy {
     Swap: "swap", "What lies in swap";
     PageTables: "page-tables", "Page tables";
     Growth: "growth", "Growth between two looks";
+    Cpu: "cpu", "Share of a processor between two looks";
     Count: "count", "Number of processes";
     Name: "name", "";
 } also "uses": "holds", "uses": "pss", "uses": "mem");
@@ -78,8 +82,11 @@ impl Processes {
     /// # Errors
     /// The source cannot be used; growth is asked of a capture.
     pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
-        if self.sort.0 == SortBy::Growth {
-            looks.twice_for("growth")?;
+        match self.sort.0 {
+            SortBy::Growth => looks.twice_for("growth")?,
+            SortBy::Cpu => looks.twice_for("the share of a processor")?,
+            _ if self.cpu => looks.twice_for("the share of a processor")?,
+            _ => {}
         }
         let (before, seen) = looks.window(ShowProcesses::WANTED, self.walking())?;
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
