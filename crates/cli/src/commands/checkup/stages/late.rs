@@ -9,6 +9,9 @@ use crate::prelude::*;
 /// How long the files of the set-up may take: some hundred small ones.
 const SET_UP: Duration = Duration::from_secs(1);
 
+/// In less nothing is read.
+const SHORTEST: Duration = Duration::from_millis(50);
+
 /// A section, what it is called, and the command that reads it.
 const CALLED: &[(&[&str], &str, &str)] = &[
     (&["processes"], "processes", "ramline show processes"),
@@ -23,6 +26,9 @@ const CALLED: &[(&[&str], &str, &str)] = &[
 const MEMORY: (&str, &str) = ("counters of the kernel", "ramline show memory");
 
 pub fn time_was_up(after: Duration) -> String {
+    if after < SHORTEST {
+        return "no time was left".to_owned();
+    }
     format!("time was up after {:.1} s", after.as_secs_f64())
 }
 
@@ -91,7 +97,7 @@ mod tests {
         let late = [
             Late { sections: vec!["groups"], after: Duration::from_secs(3) },
             Late { sections: vec!["slab", "configured"], after: Duration::from_millis(1500) },
-            Late { sections: vec!["meminfo", "vmstat"], after: Duration::from_secs(1) },
+            Late { sections: vec!["meminfo", "vmstat"], after: Duration::ZERO },
         ];
         let told: Vec<String> = left_out(&seen, &late)
             .iter()
@@ -102,7 +108,7 @@ mod tests {
             [
                 "control groups: not looked at: time was up after 3.0 s; try: ramline show cgroups",
                 "kernel caches and configuration files: not looked at: time was up after 1.5 s; try: ramline snapshot",
-                "counters of the kernel: not looked at: time was up after 1.0 s; try: ramline show memory",
+                "counters of the kernel: not looked at: no time was left; try: ramline show memory",
                 "12000 processes: not looked at: time was up; try: ramline show processes",
             ]
         );
