@@ -77,6 +77,10 @@ without_generator() {
 # zram-generator's device as a small one of another algorithm, at a priority of its own.
 small_zram() {
     systemctl stop dev-zram0.swap systemd-zram-setup@zram0.service
+    # udev may have had the device open when its unit reset it.
+    udevadm settle
+    systemctl reset-failed
+    [ "$(cat /sys/block/zram0/disksize)" = 0 ] || echo 1 >/sys/block/zram0/reset
     printf '# mine
 [zram0]
 zram-size = 128

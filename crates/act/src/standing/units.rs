@@ -31,11 +31,24 @@ pub fn is_as(root: &Root, made: &MadeZram) -> Result<bool, KernelError> {
 pub fn stop(root: &Root, made: &MadeZram) -> Done {
     let node = format!("/dev/{}", made.device);
     may_stop(root, Path::new(&node))?;
+    let mut failed = None;
     for unit in made.units.iter().rev() {
-        systemctl("stop", unit)?;
+        failed = failed.or(systemctl("stop", unit).err());
     }
     settle();
-    Ok(())
+    if swap::is_on(root, Path::new(&node))? {
+        return failed.map_or(Ok(()), Err);
+    }
+    // udev looks at a device that was just switched off; a unit that resets it in that moment is refused by the kernel, and left behind as failed.
+    for unit in &made.units {
+        if service::is_failed(unit)? {
+            systemctl("reset-failed", unit)?;
+        }
+    }
+    match number(&made.device).map(|id| zram::Device::open(root, id)) {
+        Some(device) if device.exists() && device.disksize()?.0 > 0 => device.reset(),
+        _ => Ok(()),
+    }
 }
 
 /// Makes it again from the files as they are.
