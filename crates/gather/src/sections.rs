@@ -8,6 +8,7 @@ mod cgroups;
 mod configured;
 mod dirs;
 mod evictors;
+mod foreign;
 mod groups;
 mod hugepages;
 mod killers;
@@ -19,6 +20,7 @@ mod processes;
 mod reader;
 mod set_up;
 mod shmem;
+mod told;
 mod zram;
 
 use ramline_kernel::Result;
@@ -121,6 +123,7 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     out.zfs = wanted(want.zfs || want.meminfo, || zfs(reader));
     out.configured = wanted(want.configured, || configured::configured(reader));
     out.killers = wanted(want.killers, || killers::killers(reader, out.processes.data()));
+    foreign::keep_one_machine(&mut out);
     out
 }
 

@@ -1,7 +1,7 @@
 //! What new programs can take without swapping: one number for every screen.
 //!
-//! MemAvailable, and what the ZFS cache gives back, which the kernel does not count in it. Before 3.14, which has no MemAvailable: free memory and clean
-//! cache above the reserve.
+//! MemAvailable, and what the ZFS cache gives back, which the kernel does not count in it. Before 3.14, which has no MemAvailable, the estimate that 3.14
+//! makes, said to be one.
 //!
 //! Worked example: MemAvailable 4.0 GiB, an ARC of 62.0 GiB with `c_min` 4.0 GiB: 62.0 GiB are available, 58.0 of them ZFS cache.
 
@@ -16,6 +16,36 @@ pub struct Available {
     pub bytes: Bytes,
     /// Of it, what the ZFS cache gives back: slower than page cache, for its shrinker evicts by itself.
     pub arc: Bytes,
+    /// Where the number without it is from.
+    pub from: AvailableFrom,
+}
+
+/// Where the number of what is available is from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AvailableFrom {
+    /// MemAvailable, the kernel's own estimate.
+    #[default]
+    Kernel,
+    /// This file has no MemAvailable (before 3.14): estimated from what else it has.
+    Estimate,
+    /// It has too little to estimate it: the number is 0 and says nothing.
+    Nothing,
+}
+
+impl AvailableFrom {
+    /// What belongs below a first line whose number is not the kernel's.
+    pub(crate) const fn words(self) -> Option<&'static str> {
+        match self {
+            AvailableFrom::Kernel => None,
+            AvailableFrom::Estimate => Some(
+                "This kernel has no MemAvailable: it is estimated from free memory, cache and reclaimable objects.",
+            ),
+            AvailableFrom::Nothing => {
+                Some("/proc/meminfo has neither MemAvailable nor what it could be estimated from.")
+            }
+        }
+    }
 }
 
 impl Available {
@@ -23,20 +53,26 @@ impl Available {
     #[must_use]
     pub const fn source(self) -> &'static str {
         match self.arc {
+            _ if !matches!(self.from, AvailableFrom::Kernel) => {
+                "estimated from /proc/meminfo, which has no MemAvailable"
+            }
             Bytes::ZERO => "/proc/meminfo MemAvailable",
             _ => "/proc/meminfo MemAvailable + what arcstats says can shrink",
         }
     }
 }
 
-/// What is available; `None` without MemTotal.
+/// What is available; `None` without MemTotal, and where a file shows too little to tell.
 #[must_use]
 pub fn of(snapshot: &Snapshot) -> Option<Available> {
     let meminfo = snapshot.meminfo.data()?;
     match (meminfo.mem_available, snapshot.zfs.data()) {
         // Most machines: nothing else is needed.
-        (Some(bytes), None | Some(None)) => Some(Available { bytes, arc: Bytes::ZERO }),
-        _ => Some(with(snapshot, &Ledger::of(snapshot)?, watermarks::of(snapshot, None).as_ref())),
+        (Some(bytes), None | Some(None)) => Some(Available { bytes, ..Available::default() }),
+        _ => {
+            let found = with(snapshot, &Ledger::of(snapshot)?, watermarks::of(snapshot, None).as_ref());
+            Some(found).filter(|found| found.from != AvailableFrom::Nothing)
+        }
     }
 }
 
@@ -48,17 +84,35 @@ pub fn bytes(snapshot: &Snapshot) -> Option<Bytes> {
 
 /// The same where ledger and watermarks are known.
 pub(crate) fn with(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -> Available {
-    let told = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available);
-    let kernel = told.unwrap_or_else(|| {
-        let reserve: Bytes = marks.map(|m| m.nodes.iter().map(|n| n.low).sum()).unwrap_or_default();
-        let clean = ledger.line(Term::FileClean).map_or(Bytes::ZERO, |line| line.bytes);
-        (ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) + clean).saturating_sub(reserve)
-    });
+    let (kernel, from) = by_kernel(snapshot, ledger, marks);
     // Only a cache that is in this MemTotal.
     let parts = ledger.line(Term::Arc).map(|line| line.children.as_slice()).unwrap_or_default();
     let arc = parts.iter().find(|part| part.id == Term::ArcShrinkable).map_or(Bytes::ZERO, |part| part.bytes);
     let arc = arc.min(ledger.total.saturating_sub(kernel));
-    Available { bytes: kernel + arc, arc }
+    Available { bytes: kernel + arc, arc, from }
+}
+
+/// MemAvailable; where the kernel does not show it, the estimate that 3.14 makes (`meminfo_proc_show` of fs/proc/meminfo.c): free pages above the
+/// low watermarks, and of page cache and of reclaimable objects what exceeds those, or half where that is more.
+fn by_kernel(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -> (Bytes, AvailableFrom) {
+    if let Some(told) = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available) {
+        return (told, AvailableFrom::Kernel);
+    }
+    let lines = ledger.line(Term::Free).zip(ledger.line(Term::FileClean));
+    let Some((free, clean)) = lines else { return (Bytes::ZERO, AvailableFrom::Nothing) };
+    let low = marks.map_or_else(|| low_by_default(ledger.total), |m| m.nodes.iter().map(|n| n.low).sum());
+    let beyond = |bytes: Bytes| bytes.saturating_sub(low.min(Bytes(bytes.0 / 2)));
+    // The lists of the kernel hold what must be written too.
+    let cache = clean.bytes + ledger.bytes(Term::FileDirty);
+    let free = (free.bytes + ledger.bytes(Term::CpuLists)).saturating_sub(low);
+    let all = free + beyond(cache) + beyond(ledger.bytes(Term::SlabReclaimable));
+    (all.min(ledger.total), AvailableFrom::Estimate)
+}
+
+/// The low watermarks of a kernel with default settings (`init_per_zone_wmark_min`): 5/4 of `4 · √KiB` KiB, 128 KiB to 64 MiB.
+fn low_by_default(total: Bytes) -> Bytes {
+    let kib = (total.0 / 1024).saturating_mul(16).isqrt().clamp(128, 65_536);
+    Bytes::from_kib(kib + kib / 4)
 }
 
 #[cfg(test)]

@@ -190,6 +190,8 @@ pub struct PressureModel {
 pub enum PsiGap {
     /// The file is not there although others of /proc were seen: PSI is off or not built.
     Off,
+    /// The kernel is older than PSI: nothing switches it on.
+    NotYet,
     /// It was not seen, for this reason; whether PSI is on is not known.
     NotSeen(String),
 }
@@ -200,6 +202,7 @@ impl PsiGap {
     pub fn words(&self) -> String {
         match self {
             PsiGap::Off => "PSI is off or not built here".to_owned(),
+            PsiGap::NotYet => "the kernel has no PSI (since 4.20), so stall times are not measured".to_owned(),
             PsiGap::NotSeen(why) => format!("stall times (PSI) were not seen ({why})"),
         }
     }
@@ -208,6 +211,12 @@ impl PsiGap {
         let others = snapshot.meminfo.data().is_some() || snapshot.vmstat.data().is_some();
         match &snapshot.pressure_memory {
             Seen::Seen { .. } => None,
+            // KReclaimable came with PSI, in 4.20 (61f94e18de94), and went into older kernels of distributions with it.
+            Seen::Absent { .. }
+                if snapshot.meminfo.data().is_some_and(|m| m.slab.is_some() && m.k_reclaimable.is_none()) =>
+            {
+                Some(PsiGap::NotYet)
+            }
             Seen::Absent { .. } if others => Some(PsiGap::Off),
             Seen::Unread => Some(PsiGap::NotSeen("not read".to_owned())),
             gone => gone.unseen().map(|why| PsiGap::NotSeen(format!("{}: {}", why.path, why.reason))),

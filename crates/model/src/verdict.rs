@@ -11,7 +11,9 @@
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
 mod growth;
+mod low_zone;
 mod room;
+mod seen_from;
 
 use crate::available;
 use crate::group::{self, GroupRoom};
@@ -21,8 +23,10 @@ use crate::prelude::*;
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
 
+pub use crate::available::AvailableFrom;
 pub use growth::Growing;
 pub use room::Room;
+pub use seen_from::View;
 
 /// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
@@ -92,6 +96,8 @@ pub enum VerdictState {
     Low,
     /// Nothing waits yet, and next to nothing is available, in RAM or in swap.
     NearlyUsedUp,
+    /// Tasks wait, and the zones that the kernel takes its own objects from are used up while others have room: 32 bits with high memory.
+    LowZone,
     /// Tasks wait for memory.
     Stalling,
     /// The working set does not fit.
@@ -140,6 +146,12 @@ pub struct Verdict {
     /// What is available on the machine, whatever our group may use.
     #[serde(default)]
     pub machine_available: Bytes,
+    /// Where that number is from.
+    #[serde(default)]
+    pub available_from: AvailableFrom,
+    /// What makes that this is not the whole machine's own view; `None` where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<View>,
     /// Free in swap areas; `None` where it was not seen.
     #[serde(default)]
     pub swap_free: Option<Bytes>,
@@ -173,6 +185,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let named = window.as_ref().and_then(group::at_its_limit);
     let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named);
     window.as_ref().and_then(growth::of).iter().for_each(|growing| growth::put(&mut verdict, growing));
+    verdict.view = View::of(&snapshot.machine);
+    verdict.details.extend(verdict.view.map(|view| view.words().to_owned()));
     Some(verdict)
 }
 
@@ -190,11 +204,13 @@ pub fn judge(
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
+    let short = low_zone::short(nodes, pressure);
     let plenty = available.share_of(ledger.total).is_some_and(|share| share >= pressure::PLENTY);
     let state = match pressure.state {
+        PressureState::Thrashing => VerdictState::Thrashing,
+        _ if short.is_some() => VerdictState::LowZone,
         PressureState::Unknown => VerdictState::Unknown,
         PressureState::Elsewhere => VerdictState::Elsewhere,
-        PressureState::Thrashing => VerdictState::Thrashing,
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
         _ if room.is_below(LITTLE_SHARE, ledger.total) => VerdictState::NearlyUsedUp,
@@ -222,6 +238,8 @@ pub fn judge(
         total: ledger.total,
         available: here,
         machine_available: available,
+        available_from: room.from,
+        view: None,
         swap_free: room.swap,
         cache_in_use: active.map_or(Bytes::ZERO, |active| active.bytes.min(available)),
         arc: room.arc,
@@ -231,8 +249,11 @@ pub fn judge(
         to_low,
     };
     verdict.deciding = deciding(&verdict, pressure);
-    verdict.text = first_line(&verdict, pressure, named);
-    verdict.details = details(&verdict, plenty);
+    match short {
+        Some(zones) => low_zone::say(&mut verdict, zones, pressure),
+        None => verdict.text = first_line(&verdict, pressure, named),
+    }
+    verdict.details.extend(details(&verdict, plenty));
     verdict
 }
 
@@ -243,7 +264,7 @@ const fn status(state: VerdictState) -> Status {
         VerdictState::Elsewhere | VerdictState::GroupAtLimit | VerdictState::RunningOut | VerdictState::Low => {
             Status::Note
         }
-        VerdictState::NearlyUsedUp | VerdictState::Stalling => Status::Warning,
+        VerdictState::NearlyUsedUp | VerdictState::Stalling | VerdictState::LowZone => Status::Warning,
         VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
     }
 }
@@ -277,7 +298,7 @@ fn first_line(verdict: &Verdict, pressure: &PressureModel, named: Option<&str>) 
         true => "a sandbox of ramline".to_owned(),
         false => format!("group {name}"),
     });
-    let rooms = [long_room(verdict), short_room(verdict)];
+    let rooms = room::words(verdict);
     let mut line = String::new();
     for who in named.iter().map(String::as_str).chain(["a group"]) {
         for room in &rooms {
@@ -288,19 +309,6 @@ fn first_line(verdict: &Verdict, pressure: &PressureModel, named: Option<&str>) 
         }
     }
     line
-}
-
-fn long_room(verdict: &Verdict) -> String {
-    match &verdict.group {
-        Some(group) => format!("{} available to this group", of_total(verdict.available, group.limit)),
-        None => format!("{} available", of_total(verdict.available, verdict.total)),
-    }
-}
-
-/// Without the whole, which stands in the ledger or the details.
-fn short_room(verdict: &Verdict) -> String {
-    let place = if verdict.group.is_some() { "left in the group" } else { "available" };
-    format!("{} {place}", verdict.available)
 }
 
 fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) -> String {
@@ -348,6 +356,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
         VerdictState::Refaulting => {
             format!("Memory is short: the working set does not fit, tasks wait {some}; {room}.")
         }
+        VerdictState::LowZone => format!("Low memory is short: tasks wait {some} of the time; {room}."),
         VerdictState::Thrashing => format!("Thrashing: all tasks wait for memory {full} of the time; {room}."),
     }
 }
@@ -364,6 +373,7 @@ fn capital(text: &str) -> String {
 
 fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     let mut out = Vec::new();
+    out.extend(verdict.available_from.words().map(str::to_owned));
     if let Some(group) = &verdict.group {
         let machine = of_total(verdict.machine_available, verdict.total);
         out.push(format!("This group: {}; the machine has {machine} available.", group.words()));

@@ -10,7 +10,8 @@
 //! no effect, because min/4 is larger.
 //!
 //! The reserve (`protection`) keeps low zones for allocations that can use no other: an ordinary allocation
-//! sees a zone's free pages less its reserve. The node's distances are sums over zones of what is left above.
+//! sees a zone's free pages less its reserve. The node's distances are sums over zones of what is left above. Where the kernel cannot use all of
+//! them for its own objects (HighMem, Movable), the sum over those that it can counts too, and the smaller of the two is the node's.
 //!
 //! Worked example: min 10187, low 12733, high 15279 pages and 20000 free: 28.4 MiB above waking kswapd.
 
@@ -104,6 +105,25 @@ pub struct ZoneMarks {
     pub orders: Vec<Order>,
 }
 
+/// Of a node with zones that the kernel cannot use for its own objects (HighMem, Movable): those that it can.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelZones {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Those that are for programs and files alone.
+    pub others: Vec<String>,
+    /// Managed memory.
+    pub managed: Bytes,
+    /// Free memory.
+    pub free: Bytes,
+    /// The band of the one that is best off.
+    pub band: Band,
+    /// What the kernel can take for itself before kswapd wakes.
+    pub to_low: Distance,
+    /// The same until it stalls.
+    pub to_min: Distance,
+}
+
 /// One NUMA node: sums over its populated zones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeMarks {
@@ -119,12 +139,20 @@ pub struct NodeMarks {
     pub low: Bytes,
     /// Sum of `high`.
     pub high: Bytes,
-    /// The band of the zone that is best off for ordinary allocations: they go there before anything is reclaimed.
+    /// The band of the zone that is best off for ordinary allocations: they go there before anything is reclaimed. Of those and the
+    /// kernel's own the one that is worse off, where they differ.
     pub band: Band,
-    /// What ordinary allocations can take before kswapd wakes: over zones, free − low − reserve where positive.
+    /// The same of ordinary allocations alone: of memory of programs and files.
+    #[serde(default = "above_high")]
+    pub user_band: Band,
+    /// What allocations can take before kswapd wakes: over zones, free − low − reserve where positive; of ordinary ones and the kernel's own
+    /// the smaller.
     pub to_low: Distance,
     /// The same until they stall.
     pub to_min: Distance,
+    /// The zones of the kernel's own allocations, where it cannot use all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_zones: Option<KernelZones>,
     /// Its populated zones.
     pub zones: Vec<ZoneMarks>,
 }
@@ -214,7 +242,10 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
         // MemFree counts what is not handed out; which node that belongs to is known only where there is one.
         let unsettled = window.filter(|_| single && slope.is_none());
         let all = unsettled.and_then(|w| w.slope(|s| s.meminfo.data()?.mem_free?.0.checked_div(page.0)));
-        node_marks(node, zones, page, slope.or(all), if single { not_handed_out } else { Bytes::ZERO })
+        let spare = if single { not_handed_out } else { Bytes::ZERO };
+        let mut marks = node_marks(node, zones, page, slope.or(all), spare);
+        kernel::judge(&mut marks, zoneinfo, page);
+        marks
     };
     let nodes = nodes.into_iter().map(node).collect();
     let scale = settings.and_then(|s| {
@@ -281,6 +312,8 @@ fn node_marks(node: u32, zones: Vec<ZoneMarks>, page: PageSize, slope: Option<f6
         high: sum(&|z| z.high),
         // A zone that comes near its mark is given more first.
         band: if spare > Bytes::ZERO { Band::AboveHigh } else { band },
+        user_band: if spare > Bytes::ZERO { Band::AboveHigh } else { band },
+        kernel_zones: None,
         to_low: net(|z| z.low),
         to_min: Distance { minutes: None, ..net(|z| z.min) },
         zones,
@@ -301,5 +334,10 @@ fn scale_factor(all: &Zoneinfo, page: PageSize, value: u64, min_free: Bytes) -> 
     })
 }
 
+const fn above_high() -> Band {
+    Band::AboveHigh
+}
+
+mod kernel;
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,9 @@ pub struct Machine {
     pub container: Option<String>,
     /// Name of the hypervisor when known, "unknown" when there is one without a name.
     pub hypervisor: Option<String>,
+    /// Files below /proc that lxcfs serves: they are this container's, the others the host's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lxcfs: Vec<String>,
     /// Size of the free blocks that a balloon device reports to the hypervisor; `None` where none does.
     pub free_page_reporting: Option<Bytes>,
     /// A virtio balloon gives pages back before the kernel kills (`VIRTIO_BALLOON_F_DEFLATE_ON_OOM`), and MemTotal then counts what it holds; `None`
@@ -41,6 +44,19 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// `/proc/meminfo` is made by lxcfs for this container.
+    #[must_use]
+    pub fn meminfo_by_lxcfs(&self) -> bool {
+        self.lxcfs.iter().any(|path| path == "/proc/meminfo")
+    }
+
+    /// Windows Subsystem for Linux, version 2: a virtual machine on Windows. Its kernels carry the name in their release.
+    #[must_use]
+    pub fn is_wsl(&self) -> bool {
+        let release = self.kernel.to_ascii_lowercase();
+        release.contains("microsoft") || release.contains("wsl2")
+    }
+
     /// How much of the free memory may be in no counter for a moment, because it is being reported to the hypervisor: the kernel
     /// takes up to 32 blocks off the free lists at a time (PAGE_REPORTING_CAPACITY of mm/page_reporting.h). Twice that was seen
     /// missing on a 6.18 kernel with a reporter of its own, and so twice that is allowed for.
@@ -66,6 +82,7 @@ impl Default for Machine {
             root: false,
             container: None,
             hypervisor: None,
+            lxcfs: Vec::new(),
             free_page_reporting: None,
             balloon_deflates_on_oom: None,
         }

@@ -26,6 +26,9 @@ counters! {
         zswapped = "Zswapped",
         dirty = "Dirty",
         writeback = "Writeback",
+        nfs_unstable = "NFS_Unstable",
+        bounce = "Bounce",
+        writeback_tmp = "WritebackTmp",
         anon_pages = "AnonPages",
         mapped = "Mapped",
         shmem = "Shmem",
@@ -37,7 +40,12 @@ counters! {
         page_tables = "PageTables",
         sec_page_tables = "SecPageTables",
         vmalloc_used = "VmallocUsed",
+        vmalloc_chunk = "VmallocChunk",
         percpu = "Percpu",
+        quicklists = "Quicklists",
+        hardware_corrupted = "HardwareCorrupted",
+        low_total = "LowTotal",
+        low_free = "LowFree",
         anon_huge_pages = "AnonHugePages",
         shmem_huge_pages = "ShmemHugePages",
         file_huge_pages = "FileHugePages",
@@ -59,6 +67,14 @@ impl Meminfo {
     #[must_use]
     pub fn swap_used(&self) -> Option<Bytes> {
         self.swap_total?.checked_sub(self.swap_free?)
+    }
+
+    /// `VmallocUsed` where it is RAM. Before 4.4 it is address space with device mappings in it, and the largest hole is beside it
+    /// (`VmallocChunk`); from 4.4 to 5.2 both are always 0 (a5ad88ce8c7f); since 5.3 it counts pages again, and the hole is 0 (97105f0ab7b8).
+    #[must_use]
+    pub fn vmalloc_ram(&self) -> Option<Bytes> {
+        let hole = self.vmalloc_chunk.unwrap_or_default();
+        self.vmalloc_used.filter(|used| used.0 > 0 && hole == Bytes::ZERO)
     }
 
     /// Parses the file. Lines without a unit (`HugePages_Total: 0`) are kept in `unknown`.
@@ -133,5 +149,14 @@ mod tests {
         assert_eq!((seen.mem_total, seen.mem_free), (Some(Bytes::from_kib(255_264)), Some(Bytes::from_kib(69_620))));
         let note = from.note().unwrap();
         assert!(!note.garbage && note.reason.starts_with("3 lines"), "{note:?}");
+    }
+
+    #[test]
+    fn vmalloc_is_ram_where_the_kernel_counts_its_pages() {
+        let ram = |text: &str| Meminfo::parse("m", text).unwrap().vmalloc_ram();
+        assert_eq!(ram("VmallocUsed: 9180332 kB\nVmallocChunk: 34332268932 kB\n"), None, "before 4.4: address space");
+        assert_eq!(ram("VmallocUsed: 0 kB\nVmallocChunk: 0 kB\n"), None, "4.4 to 5.2: no counter");
+        assert_eq!(ram("VmallocUsed: 79940 kB\nVmallocChunk: 0 kB\n"), Some(Bytes::from_kib(79_940)));
+        assert_eq!(ram("MemTotal: 1 kB\n"), None);
     }
 }

@@ -122,6 +122,26 @@ pub fn parse(from: &(impl Origin + ?Sized), text: &str) -> Result<Vec<Mount>, Ma
     )
 }
 
+/// Mounts of `/proc/mounts`, which kernels and captures without mountinfo have: device, place, type and options. Lines of another form are
+/// passed over; what part of a file system is mounted is not in it, and taken to be all.
+#[must_use]
+pub fn parse_short(text: &str) -> Vec<Mount> {
+    let mount = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [source, at, fs, options, _, _] = words.as_slice() else { return None };
+        Some(Mount {
+            root: "/".to_owned(),
+            at: unescape_octal(at),
+            options: (*options).to_owned(),
+            fs: (*fs).to_owned(),
+            source: unescape_octal(source),
+            super_options: (*options).to_owned(),
+            ..Mount::default()
+        })
+    };
+    text.lines().filter_map(mount).collect()
+}
+
 /// The mount that holds `path`: the last one mounted at the longest matching prefix.
 #[must_use]
 pub fn holding(mounts: &[Mount], path: impl AsRef<Path>) -> Option<&Mount> {
@@ -143,6 +163,13 @@ mod tests {
         assert_eq!(mounts[2].at, "/a b");
         assert_eq!((mounts[1].option("size"), mounts[1].option("rw")), (Some("24682416k"), None));
         assert_eq!((mounts[1].has("size"), mounts[1].has("rw"), mounts[1].has("siz")), (true, true, false));
+    }
+
+    #[test]
+    fn the_short_table_has_place_type_and_options() {
+        let mounts = parse_short("rootfs / rootfs rw 0 0\nnone /c\\040g cgroup rw,memory 0 0\nhalf a line\n");
+        let found: Vec<_> = mounts.iter().map(|m| (m.at.as_str(), m.fs.as_str(), m.has("memory"))).collect();
+        assert_eq!(found, [("/", "rootfs", false), ("/c g", "cgroup", true)]);
     }
 
     #[test]

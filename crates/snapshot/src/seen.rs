@@ -97,7 +97,14 @@ pub enum Seen<T> {
         /// The file that is missing.
         path: String,
     },
-    /// The file is there but one line of it makes no sense.
+    /// It is of another machine than the rest: the host's, where the rest is a container's.
+    Foreign {
+        /// The file.
+        path: String,
+        /// Whose it is.
+        why: String,
+    },
+    /// The file is there but makes no sense.
     Malformed(Malformed),
     /// This command did not need it.
     #[default]
@@ -149,6 +156,7 @@ impl<T> Seen<T> {
         Ok(match ramline_units::json::read::<Seen<()>>(value)? {
             Seen::Denied { path } => Seen::Denied { path },
             Seen::Absent { path } => Seen::Absent { path },
+            Seen::Foreign { path, why } => Seen::Foreign { path, why },
             Seen::Malformed(why) => Seen::Malformed(why),
             Seen::Seen { .. } | Seen::Unread => Seen::Unread,
         })
@@ -161,6 +169,7 @@ impl<T> Seen<T> {
             Seen::Seen { .. } | Seen::Unread => None,
             Seen::Denied { path } => Some(Unseen::denied(path)),
             Seen::Absent { path } => Some(Unseen::new(path, "not there")),
+            Seen::Foreign { path, why } => Some(Unseen::new(path, why)),
             Seen::Malformed(m) => Some(m.into()),
         }
     }

@@ -86,6 +86,7 @@ macro_rules! sections {
                 $(match &mut self.$field {
                     Seen::Denied { path } | Seen::Absent { path } => show(path, None),
                     Seen::Malformed(m) => show(&mut m.path, Some(&mut m.text)),
+                    Seen::Foreign { path, why } => show(path, Some(why)),
                     Seen::Seen { skipped: Some(why), .. } => show(&mut why.path, Some(&mut why.reason)),
                     Seen::Seen { .. } | Seen::Unread => {}
                 })*

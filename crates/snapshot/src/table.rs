@@ -25,7 +25,7 @@ macro_rules! counters {
             }
 
             /// Stores one value; an unknown key is kept as text.
-            fn store(&mut self, key: &str, value: $unit, text: &str) {
+            pub(crate) fn store(&mut self, key: &str, value: $unit, text: &str) {
                 match key {
                     $($key => self.$field = Some(value),)*
                     _ => { self.unknown.insert(key.to_owned(), text.to_owned()); }

@@ -67,8 +67,8 @@ fn oomd(desk: &mut Desk<'_>) -> Option<PlanLine> {
 }
 
 fn thresholds(seen: &Oomd) -> String {
-    let units = seen.watched.iter().flatten().filter(|unit| unit.swap || unit.pressure).count();
-    format!("{units} units watched")
+    let Some(watched) = &seen.watched else { return "which units are watched was not seen".to_owned() };
+    format!("{} units watched", watched.iter().filter(|unit| unit.swap || unit.pressure).count())
 }
 
 fn steps(desk: &mut Desk<'_>) -> Result<Vec<Step>, String> {

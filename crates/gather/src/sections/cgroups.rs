@@ -39,8 +39,8 @@ const V2_FILES: &[&str] = &[
 
 /// With the mounts, where they were read already.
 pub fn cgroups(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Cgroups> {
-    let known = mounts.map(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
-    let Some((version, mount)) = known.unwrap_or_else(|| hierarchy(reader)) else { return absent() };
+    let known = mounts.and_then(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
+    let Some((version, mount)) = known.or_else(|| hierarchy(reader)) else { return absent(reader) };
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
     reader.timed(|| {
         let mut unseen = Vec::new();
@@ -57,15 +57,43 @@ pub fn cgroups(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Cgroups> {
 }
 
 /// What is said where there is none.
-pub fn absent<T>() -> Seen<T> {
-    Seen::Absent { path: "a mounted cgroup hierarchy with the memory controller".to_owned() }
+pub fn absent<T>(reader: &Reader<'_>) -> Seen<T> {
+    let what = "a mounted cgroup hierarchy with the memory controller";
+    let path = match MOUNT_TABLES.iter().any(|path| reader.exists(path)) {
+        true => what.to_owned(),
+        false => format!("{}, and so {what}", MOUNT_TABLES[0]),
+    };
+    Seen::Absent { path }
 }
+
+/// The table of mounts, and what an old or partial capture has in its place: `/proc/mounts` lacks the root of a mount, which is taken as the whole.
+const MOUNT_TABLES: [&str; 3] = ["/proc/self/mountinfo", "/proc/self/mounts", "/proc/mounts"];
+
+/// Where systemd and its forerunners mount it: for a capture without any table.
+const USUAL: [(Version, &str, &str); 3] = [
+    (Version::V1, "/sys/fs/cgroup/memory", "memory.usage_in_bytes"),
+    (Version::V2, "/sys/fs/cgroup", "memory.stat"),
+    (Version::V1, "/cgroup/memory", "memory.usage_in_bytes"),
+];
 
 /// The mount that carries the memory controller.
 pub fn hierarchy(reader: &Reader<'_>) -> Option<(Version, Mount)> {
-    let text = reader.text("/proc/self/mountinfo").ok()?;
-    let mounts = mounts::parse("/proc/self/mountinfo", &text).ok()?;
-    choose(reader, &mounts).map(|(version, mount)| (version, mount.clone()))
+    let mut tables = MOUNT_TABLES.iter().filter_map(|path| {
+        let text = reader.text(path).ok()?;
+        let mounts = mounts::parse(*path, &text).ok().unwrap_or_default();
+        Some(if mounts.is_empty() { mounts::parse_short(&text) } else { mounts })
+    });
+    match tables.next() {
+        Some(mounts) => choose(reader, &mounts).map(|(version, mount)| (version, mount.clone())),
+        None => usual(reader),
+    }
+}
+
+fn usual(reader: &Reader<'_>) -> Option<(Version, Mount)> {
+    let there = |(_, at, file): &&(Version, &str, &str)| reader.exists(format!("{at}/{file}"));
+    let (version, at, _) = USUAL.iter().find(there)?;
+    let fs = if *version == Version::V1 { "cgroup" } else { "cgroup2" };
+    Some((*version, Mount { at: (*at).to_owned(), root: "/".to_owned(), fs: fs.to_owned(), ..Mount::default() }))
 }
 
 /// A version 2 mount beside a version 1 one may not have the controller.

@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 const NAMED: usize = 8;
 
 pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
-    let Some((version, mount)) = hierarchy(reader) else { return absent() };
+    let Some((version, mount)) = hierarchy(reader) else { return absent(reader) };
     reader.timed(|| {
         let mut out = Groups {
             version: Some(version),

@@ -65,7 +65,13 @@ fn oomd_of(reader: &Reader<'_>) -> Oomd {
             out.read(&file, &text);
         }
     }
-    out.watched = Some(watched(reader));
+    // A capture without any directory of units tells nothing of them, unless it was made where none asks.
+    let seen = UNITS.iter().any(|dir| reader.exists(dir)) || reader.meta().is_some_and(|meta| meta.units_seen);
+    if seen || reader.root.is_live() {
+        out.watched = Some(watched(reader));
+    } else {
+        out.unseen.push(Unseen::new(UNITS[0], "not there, so which units systemd-oomd watches is not known"));
+    }
     out
 }
 

@@ -6,11 +6,12 @@ use ramline_kernel::process::{boottime, page_size};
 use ramline_snapshot::machine::Machine;
 use ramline_units::{Bytes, PageSize};
 
+use super::foreign::lxcfs;
 use super::reader::Reader;
 
 pub fn machine(reader: &Reader<'_>) -> Machine {
     if let Some(meta) = reader.meta() {
-        return meta.machine.clone();
+        return Machine { lxcfs: lxcfs(reader), ..meta.machine.clone() };
     }
     let uname = rustix::system::uname();
     let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
@@ -28,6 +29,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         root: rustix::process::geteuid().is_root(),
         container: container(reader),
         hypervisor: hypervisor(reader),
+        lxcfs: lxcfs(reader),
         free_page_reporting: free_page_reporting(reader),
         balloon_deflates_on_oom: balloon_has(reader, DEFLATES_ON_OOM),
     }

@@ -10,6 +10,7 @@ use ramline_snapshot::zram::ZramSupport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::told;
 use crate::prelude::*;
 
 /// What goes with a captured tree.
@@ -39,6 +40,8 @@ pub struct Meta {
     pub users: BTreeMap<u32, String>,
     /// Whether the processes were seen from inside a process namespace.
     pub nested: Option<bool>,
+    /// Unit files were looked for; only those that speak of systemd-oomd are in the tree.
+    pub units_seen: bool,
     /// Files the kernel refused to the user who captured.
     pub denied: Vec<String>,
 }
@@ -47,13 +50,13 @@ impl Meta {
     /// The meta file of a tree; defaults where it is missing, and where it is garbage, which the machine then names.
     pub fn load(root: &Root) -> Meta {
         let bytes = match input::read("read", &root.path("/meta.json"), input::DOCUMENT) {
-            Err(error) if error.is_absent() => return Meta::default(),
+            Err(error) if error.is_absent() => return Meta { machine: told::machine(root), ..Meta::default() },
             read => read.map_err(|error| error.cause.to_string()),
         };
         // By way of a value, as sections of a snapshot: one reader for both.
         let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
         let meta = value.and_then(|value: Value| ramline_units::json::read(value).map_err(|e| e.to_string()));
-        meta.unwrap_or_else(|why| {
+        meta.unwrap_or_else(|why: String| {
             let reason = format!("{why}; page size, file system sizes and what was denied are not known");
             let unseen = Some(Unseen { garbage: true, ..Unseen::new("/meta.json", reason) });
             Meta { machine: Machine { unseen, ..Machine::default() }, ..Meta::default() }
@@ -82,6 +85,11 @@ impl Meta {
             dirs: snapshot.dirs.data().cloned().unwrap_or_default(),
             shmem: snapshot.shmem.data().cloned(),
             kdamond_threads: snapshot.evictors.data().and_then(|e| e.kdamond_threads),
+            units_seen: snapshot
+                .killers
+                .data()
+                .and_then(|k| k.oomd.as_ref())
+                .is_some_and(|oomd| oomd.watched.is_some()),
             denied,
         }
     }

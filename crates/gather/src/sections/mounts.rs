@@ -14,6 +14,19 @@ const LOCAL: &[&str] = &[
 ];
 
 pub fn mounts(reader: &Reader<'_>) -> Seen<Vec<Mount>> {
+    match full(reader) {
+        // The short table tells no capacities and not what covers what: good for captures alone.
+        Seen::Absent { path } if !reader.root.is_live() && reader.exists("/proc/mounts") => {
+            match reader.section("/proc/mounts", |_, text| Ok(ramline_snapshot::mounts::parse_short(text))) {
+                seen @ Seen::Seen { .. } => seen,
+                _ => Seen::Absent { path },
+            }
+        }
+        seen => seen,
+    }
+}
+
+fn full(reader: &Reader<'_>) -> Seen<Vec<Mount>> {
     reader.section("/proc/self/mountinfo", |path, text| {
         let mut mounts = parse(path, text)?;
         let table = Table::parse(text);

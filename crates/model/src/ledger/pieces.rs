@@ -6,11 +6,11 @@
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
-use super::{Freeable, Ledger, Term};
+use super::{Freeable, Ledger, LeftoverKind, Term};
 use crate::prelude::*;
 use PieceKind::{
-    Arc, Balloon, Cache, Compressed, Dirty, Free, Graphics, HugePages, Kernel, Locked, Processes, Shared, Slab,
-    Uncounted,
+    Arc, Balloon, Cache, Compressed, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes, Shared,
+    Slab, Uncounted,
 };
 
 /// From this share of RAM on a part of the kernel's memory is a piece by itself. On machines without a leak slab, graphics and leftover are a few
@@ -41,6 +41,8 @@ pub enum PieceKind {
     Uncounted,
     /// The kernel's own, and of those above what is not much.
     Kernel,
+    /// What no line tells: of programs or the kernel's.
+    NotKnown,
     /// Page cache that must be written first.
     Dirty,
     /// The cache of ZFS.
@@ -65,9 +67,9 @@ pub struct Piece {
 }
 
 /// All pieces, in the order they are shown in.
-const ORDER: [PieceKind; 14] = [
-    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Slab, Uncounted, Kernel, Dirty, Arc, Cache,
-    Free,
+const ORDER: [PieceKind; 15] = [
+    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Slab, Uncounted, Kernel, NotKnown, Dirty, Arc,
+    Cache, Free,
 ];
 
 impl PieceKind {
@@ -93,12 +95,16 @@ impl PieceKind {
 }
 
 impl Ledger {
-    /// The pieces that hold anything; they add up to MemTotal, but for a leftover below zero.
+    /// The pieces that hold anything; they add up to MemTotal, or to the lines where those are more.
     #[must_use]
     pub fn pieces(&self) -> Vec<Piece> {
+        let of_leftover = match self.leftover_kind {
+            LeftoverKind::NotShown | LeftoverKind::Container => NotKnown,
+            LeftoverKind::Uncounted | LeftoverKind::Overlap => Uncounted,
+        };
         let own = |kind| self.lines.iter().filter(move |line| PieceKind::of(line.id) == kind);
         let sum = |kind| match kind {
-            Uncounted => self.leftover.or_zero(),
+            kind if kind == of_leftover => self.leftover.or_zero(),
             _ => own(kind).map(|line| line.bytes).sum(),
         };
         let is_large = |kind: &PieceKind| sum(*kind).share_of(self.total).is_some_and(|share| share >= SPLIT);

@@ -40,6 +40,12 @@ pub enum Term {
     SecPageTables,
     /// Per-CPU data.
     Percpu,
+    /// Page-table pages that some kernels keep for reuse.
+    Quicklists,
+    /// Copies of pages for writes under way: bounce buffers, FUSE.
+    WriteCopies,
+    /// Pages taken out of use because they are broken.
+    Poisoned,
     /// The pool of huge pages.
     Hugetlb,
     /// The compressed pool of zram and zswap.
@@ -158,7 +164,7 @@ type Row = (Term, &'static str, &'static str, Freeable, &'static str, &'static s
 
 /// Label, owner, whether it can be freed, by what, at what cost.
 #[rustfmt::skip]
-pub const ROWS: [Row; 37] = [
+pub const ROWS: [Row; 40] = [
     (Term::Free, "free", "unused", Now, "any allocation", "nothing"),
     (Term::CpuLists, "free, in per-CPU lists", "unused; not in MemFree", Now, "any allocation", "nothing"),
     (Term::Anon, "process memory", "processes: heaps and stacks; their code is page cache", AtCost, "swapping out", "a write now, swap-ins later"),
@@ -175,6 +181,9 @@ pub const ROWS: [Row; 37] = [
     (Term::PageTables, "page tables", "processes", No, "ending or shrinking them", "their owner's end"),
     (Term::SecPageTables, "page tables of guests and IOMMUs", "virtual machines, devices", No, "ending their users", "their owner's end"),
     (Term::Percpu, "per-CPU data", "kernel statistics, control groups", No, "removing groups and devices", "their owner's end"),
+    (Term::Quicklists, "page tables kept for reuse", "the kernel", Partly, "the kernel, when it is short", "making them again"),
+    (Term::WriteCopies, "copies for writes under way", "devices that cannot reach all memory, FUSE", Partly, "the end of the writes", "nothing more than is being paid"),
+    (Term::Poisoned, "broken memory", "unused: the hardware reported errors in it", No, "a restart, or new memory", "the risk of using it"),
     (Term::Hugetlb, "huge-page pool", "the programs it was set aside for; nothing else can use it", Partly, "lowering nr_hugepages; unused pages only", "huge pages for those who asked for them"),
     (Term::CompressedPool, "compressed pool", "what was swapped to zram or zswap", Partly, "reading it back", "more RAM than it frees"),
     (Term::ZswapPool, "compressed pool of zswap", "pages swapped out and kept compressed", AtCost, "writeback to the swap area", "a write now, a disk read when touched again"),

@@ -1,7 +1,7 @@
 //! What is left on the machine, and whether that is little.
 
-use super::LITTLE;
-use crate::available::Available;
+use super::{LITTLE, Verdict, of_total};
+use crate::available::{Available, AvailableFrom};
 use crate::prelude::*;
 
 /// What is left on the machine.
@@ -11,6 +11,8 @@ pub struct Room {
     pub available: Bytes,
     /// Of it, what the ZFS cache gives back.
     pub arc: Bytes,
+    /// Where that number is from.
+    pub from: AvailableFrom,
     /// Free in swap areas; `None` where it was not seen.
     pub swap: Option<Bytes>,
 }
@@ -19,12 +21,34 @@ impl Room {
     /// From what is available and what swap has free.
     #[must_use]
     pub const fn of(available: Available, swap: Option<Bytes>) -> Room {
-        Room { available: available.bytes, arc: available.arc, swap }
+        Room { available: available.bytes, arc: available.arc, from: available.from, swap }
     }
 
     /// Less than this share of RAM, and little in bytes.
     pub(super) fn is_below(self, share: f64, ram: Bytes) -> bool {
+        if self.from == AvailableFrom::Nothing {
+            return false;
+        }
         let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
         left < LITTLE && left.share_of(ram).is_some_and(|left| left < share)
+    }
+}
+
+/// What is available, in many words and in few: without the whole, which stands in the ledger or the details. An estimate is said to be one, and what is not
+/// known has no number.
+pub(super) fn words(verdict: &Verdict) -> [String; 2] {
+    let (here, from) = (verdict.available, verdict.available_from);
+    match &verdict.group {
+        Some(group) => {
+            [format!("{} available to this group", of_total(here, group.limit)), format!("{here} left in the group")]
+        }
+        None if from == AvailableFrom::Nothing => [
+            format!("how much of {} is available is not known", verdict.total),
+            "how much is available is not known".to_owned(),
+        ],
+        None => {
+            let about = if from == AvailableFrom::Estimate { "about " } else { "" };
+            [format!("{about}{} available", of_total(here, verdict.total)), format!("{about}{here} available")]
+        }
     }
 }

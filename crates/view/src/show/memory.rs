@@ -1,7 +1,7 @@
 //! `show` and `show memory`: the verdict in one sentence, the pieces of MemTotal, and on request every byte on a line.
 
 use ramline_advice::{Inputs, headline};
-use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, PieceKind, Term};
+use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, LeftoverKind, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
 
 use crate::prelude::*;
@@ -61,7 +61,7 @@ impl ShowMemory {
 impl Screen for ShowMemory {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        verdict(&mut sheet, self.verdict.as_ref());
+        verdict(&mut sheet, self.verdict.as_ref(), self.unseen.iter().any(|section| section.section == "meminfo"));
         if let Some(ledger) = &self.ledger {
             sheet.append(where_it_is(ledger, self.drift.as_ref()));
         }
@@ -75,13 +75,14 @@ impl Screen for ShowMemory {
 }
 
 /// The first line of every screen about the whole machine, and what belongs to it.
-fn verdict(sheet: &mut Sheet, verdict: Option<&Verdict>) {
+fn verdict(sheet: &mut Sheet, verdict: Option<&Verdict>, unseen: bool) {
     match verdict {
         Some(verdict) => {
             sheet.answer(paint(verdict.status), &verdict.text);
             verdict.details.iter().for_each(|detail| sheet.line(detail));
         }
-        None => sheet.answer(Paint::Bold, "Nothing can be said: /proc/meminfo was not seen."),
+        None if unseen => sheet.answer(Paint::Bold, "Nothing can be said: /proc/meminfo was not seen."),
+        None => sheet.answer(Paint::Bold, "Nothing can be said: /proc/meminfo has no MemTotal."),
     }
 }
 
@@ -125,6 +126,7 @@ const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
         PieceKind::Slab => ('S', Tint::Kernel, "kernel objects in use (slab)"),
         PieceKind::Uncounted => ('?', Tint::Kernel, "in no counter (drivers)"),
         PieceKind::Kernel => ('k', Tint::Kernel, "kernel"),
+        PieceKind::NotKnown => ('n', Tint::Kernel, "not known"),
         PieceKind::Dirty => ('d', Tint::Dirty, "page cache, to be written"),
         PieceKind::Arc => ('A', Tint::Cache, "ZFS cache (ARC)"),
         PieceKind::Cache => ('c', Tint::Cache, "page cache"),
@@ -148,6 +150,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::Graphics, _) => "until its programs end",
         (PieceKind::Slab | PieceKind::Uncounted, _) => "freed by their owners only",
         (PieceKind::Kernel, _) => "freed in part",
+        (PieceKind::NotKnown, _) => "no line tells",
         (PieceKind::Dirty, _) => "freed after a write",
         (PieceKind::Arc, _) => "shrinks, slower than cache",
         (PieceKind::Cache, _) => "freed at once",
@@ -162,17 +165,25 @@ pub(crate) fn picture(ledger: &Ledger) -> Stack {
         let (name, note) = (name.to_owned(), freed(piece.kind, piece.freeable).to_owned());
         StackPiece { letter, tint, name, size: piece.bytes.to_string(), share: piece.share, note }
     };
-    Stack {
-        title: format!("{} of memory (MemTotal)", ledger.total),
-        pieces: ledger.pieces().iter().map(piece).collect(),
-    }
+    let title = match ledger.leftover_kind {
+        LeftoverKind::Overlap => {
+            format!("{} of memory (MemTotal), of which {} is counted twice", ledger.total, ledger.overlap())
+        }
+        _ => format!("{} of memory (MemTotal)", ledger.total),
+    };
+    Stack { title, pieces: ledger.pieces().iter().map(piece).collect() }
 }
 
 /// Where MemTotal is: the picture, and every line of it on request.
 pub(crate) fn where_it_is(ledger: &Ledger, drift: Option<&Drift>) -> Sheet {
     let mut sheet = Sheet::new();
     sheet.push(Block::Stack(picture(ledger)));
-    let title = format!("Every line of MemTotal: {} (now; they add up)", ledger.total);
+    let overlap = ledger.overlap_cause().map(|cause| {
+        format!("The lines are {} more than MemTotal: {cause}. Shares are of their sum.", ledger.overlap())
+    });
+    let add_up = if overlap.is_some() { "now; they are more than it" } else { "now; they add up" };
+    sheet.line(overlap);
+    let title = format!("Every line of MemTotal: {} ({add_up})", ledger.total);
     sheet.more(&title, |more| lines(more, ledger, drift));
     sheet.more("Outside MemTotal", |more| {
         for outside in &ledger.outside {
@@ -183,7 +194,7 @@ pub(crate) fn where_it_is(ledger: &Ledger, drift: Option<&Drift>) -> Sheet {
 }
 
 fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
-    let share = |line: &LedgerLine| line.bytes.share_of(ledger.total);
+    let share = |line: &LedgerLine| line.bytes.share_of(ledger.whole());
     let worth = |part: &&LedgerLine| share(part).is_some_and(|share| share >= WORTH_A_LINE);
     let shown = ledger.lines.iter().filter(|line| line.bytes.0 > 0);
     let rows = shown.flat_map(|line| {
@@ -205,14 +216,28 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
     let empty: Vec<&str> = ledger.lines.iter().filter(|l| l.bytes.0 == 0).map(|l| l.label.as_str()).collect();
     sheet.dim((!empty.is_empty()).then(|| format!("Nothing in: {}.", empty.join(", "))));
     let missing = ledger.missing_terms.join(", ");
-    let missing = || format!("Not shown by this kernel, so in the leftover if there is any: {missing}.");
+    let missing = || match ledger.leftover_kind {
+        LeftoverKind::Container => format!("Not known here, for lxcfs shows the host's or nothing: {missing}."),
+        _ => format!("Not shown by this kernel, so in the leftover if there is any: {missing}."),
+    };
     sheet.line((!ledger.missing_terms.is_empty()).then(missing));
     sheet.line(drift.map(|drift| moved(ledger, drift)));
 }
 
 /// What the leftover is, and how exact it is.
 fn bound(ledger: &Ledger) -> String {
-    let what = "drivers, pipes, sockets: in no counter; freed by their owners only";
+    let what = match ledger.leftover_kind {
+        LeftoverKind::NotShown => "of programs and the kernel: this file has no line for it".to_owned(),
+        LeftoverKind::Container => {
+            "page tables, stacks, sockets of this container: lxcfs has no line for them".to_owned()
+        }
+        LeftoverKind::Overlap => ledger.overlap_cause().unwrap_or_default(),
+        LeftoverKind::Uncounted => {
+            let more: String = ledger.uncounted.iter().map(|what| format!(", {what}")).collect();
+            let which = if more.is_empty() { "in no counter" } else { "this kernel counts none of them" };
+            format!("drivers, pipes, sockets{more}: {which}; freed by their owners only")
+        }
+    };
     let counters = match ledger.bound.0 {
         0 => format!("{what}; counters off by an unknown amount"),
         _ => format!("{what}; {} counters may be off by {} in all", ledger.counters, ledger.bound),

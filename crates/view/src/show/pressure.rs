@@ -131,7 +131,7 @@ fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
     let table = psi_table(pressure);
     if table.is_empty() {
         sheet.line(match &pressure.memory_gap {
-            Some(gap @ PsiGap::NotSeen(_)) => format!("Here {}.", gap.words()),
+            Some(gap @ (PsiGap::NotSeen(_) | PsiGap::NotYet)) => format!("Here {}.", gap.words()),
             _ => format!("{}: add psi=1 to the kernel's command line to have it.", PsiGap::Off.words()),
         });
     } else {

@@ -89,8 +89,9 @@ fn what_is_large_of_the_kernel_is_a_piece_and_all_pieces_are_the_whole() {
         pieces.iter().map(|piece| (piece.kind, piece.bytes.0 >> 20)).collect::<Vec<_>>()
     };
     use PieceKind::{Free, Graphics, Kernel, Processes, Slab, Uncounted};
-    assert_eq!(pieces(""), [(Slab, 300), (Uncounted, 550), (Kernel, 50), (Free, 100)]);
-    let desktop = format!("GPUActive: {} kB\nPercpu: {} kB\n", 500 * MIB, 10 * MIB);
+    let lists = "Active(anon): 0 kB\nInactive(anon): 0 kB\nActive(file): 0 kB\nInactive(file): 0 kB\n";
+    assert_eq!(pieces(lists), [(Slab, 300), (Uncounted, 550), (Kernel, 50), (Free, 100)]);
+    let desktop = format!("{lists}GPUActive: {} kB\nPercpu: {} kB\n", 500 * MIB, 10 * MIB);
     assert_eq!(
         pieces(&desktop),
         [(Graphics, 500), (Slab, 300), (Kernel, 100), (Free, 100)],
