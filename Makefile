@@ -24,7 +24,7 @@ build:
 # For packages: half the size, three times the time to build. Functions of the same code become one, messages name no folder of the builder, and C
 # code, through which nothing unwinds, has no tables for that.
 DIST := target/$(TARGET)/dist/ramline
-CRATES = $$(ls -d $${CARGO_HOME:-$$HOME/.cargo}/registry/src/* | sed 's|.*|--remap-path-prefix=&=crates|' | tr '\n' ' ')
+CRATES = $$(ls -d "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/* | sed 's|.*|--remap-path-prefix=&=crates|' | tr '\n' ' ')
 dist: export CFLAGS += -fno-asynchronous-unwind-tables
 dist:
 	$(CARGO) fetch --locked --quiet
@@ -32,11 +32,13 @@ dist:
 
 # Builds nothing: root may have no toolchain. What `make dist` has built, unless a source is newer; else what `make build` has.
 PREFIX ?= /usr/local
-SHARE = $(DESTDIR)$(PREFIX)/share
+# As one word of the shell each, whatever is in them.
+quoted = '$(subst ','\'',$(1))'
+SHARE = $(call quoted,$(DESTDIR)$(PREFIX)/share)
 BUILT = $(shell test -x $(DIST) && test -z "$$(find Cargo.* crates docs schema -newer $(DIST) -type f | head -n 1)" && echo $(DIST) || echo $(BIN))
 install:
 	@test -x $(BUILT) || { echo "install: $(BUILT) is not built yet; try: make checkup" >&2; exit 1; }
-	install -D -m 755 $(BUILT) $(DESTDIR)$(PREFIX)/bin/ramline
+	install -D -m 755 $(BUILT) $(call quoted,$(DESTDIR)$(PREFIX)/bin/ramline)
 	umask 022 && $(BUILT) generate man $(SHARE)/man/man1 && $(BUILT) generate completions $(SHARE)
 
 examples:

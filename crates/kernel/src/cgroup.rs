@@ -33,5 +33,5 @@ pub use group::Group;
 pub use hierarchy::{Hierarchy, group_of, processes_below};
 pub use ids::ids_below;
 pub use path::{PREFIX, Version};
-pub use room::{Room, cache_room, memory_room, memory_total, panic_on_oom};
+pub use room::{Room, cache_room, memory_room, memory_total, own_room, panic_on_oom};
 pub use stat::GroupStat;

@@ -45,7 +45,7 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, own_room, panic_on_oom};
 pub use error::{Cause, KernelError, Result, Tried};
 pub use file_key::FileKey;
 pub use root::Root;

@@ -113,7 +113,9 @@ impl ParameterKind {
                 .is_none()
                 .then(|| format!("'{text}' is not a time up to 60min; write for example 500ms, 20s or 5min")),
             Self::Word(words) => (!words.contains(&text)).then(|| format!("'{text}' is none of {}", words.join(", "))),
-            Self::List | Self::Path | Self::Text | Self::Command => text.is_empty().then(|| "it is empty".to_owned()),
+            // An argument of a command may be empty.
+            Self::Command => None,
+            Self::List | Self::Path | Self::Text => text.is_empty().then(|| "it is empty".to_owned()),
             Self::Switch => (!matches!(text, "true" | "false")).then(|| format!("'{text}' is neither true nor false")),
         }
     }

@@ -44,6 +44,7 @@ mod enough;
 mod fault;
 mod folio;
 mod follow;
+pub mod footprint;
 pub mod forecast;
 mod generations;
 mod holes;

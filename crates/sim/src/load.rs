@@ -14,6 +14,7 @@
 
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
+use crate::footprint::Footprint;
 use crate::page::bit;
 
 /// Regions of a load, at most: a page keeps the number of its own in 12 bits.
@@ -109,7 +110,9 @@ impl Compact {
     #[must_use]
     pub fn of(load: &Load) -> Option<Compact> {
         let first = first(load).into_iter();
-        Compact::new(&load.regions(), first.chain(load.fill()), load.rounds(), load.touches_of_a_round())
+        let wanted = Footprint::of(load, 0);
+        let touches = (first.chain(load.fill()), load.rounds());
+        Compact::decoded(&load.regions(), touches, (wanted.fill, wanted.rounds), load.touches_of_a_round())
     }
 
     /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
@@ -133,6 +136,16 @@ impl Compact {
         rounds: impl Iterator<Item = Touch>,
         of_a_round: u64,
     ) -> Option<Compact> {
+        Compact::decoded(regions, (fill, rounds), (0, 0), of_a_round)
+    }
+
+    /// With room for so many words, so that it does not double.
+    fn decoded(
+        regions: &[Region],
+        (fill, rounds): (impl Iterator<Item = Touch>, impl Iterator<Item = Touch>),
+        (of_fill, of_rounds): (u64, u64),
+        of_a_round: u64,
+    ) -> Option<Compact> {
         (regions.len() <= REGIONS).then_some(())?;
         let (mut first, mut extents) = (0_u32, Vec::new());
         for region in regions {
@@ -141,8 +154,8 @@ impl Compact {
             first = first.checked_add(pages).filter(|all| *all <= word::PAGE)?;
         }
         let mut load = Compact { regions: extents, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None };
-        load.fill = load.words(fill)?;
-        load.rounds = load.words(rounds)?;
+        load.fill = load.words(fill, of_fill)?;
+        load.rounds = load.words(rounds, of_rounds)?;
         Some(load)
     }
 
@@ -192,8 +205,8 @@ impl Compact {
         }
     }
 
-    fn words(&mut self, touches: impl Iterator<Item = Touch>) -> Option<Vec<u32>> {
-        let mut words = Vec::with_capacity(touches.size_hint().0);
+    fn words(&mut self, touches: impl Iterator<Item = Touch>, count: u64) -> Option<Vec<u32>> {
+        let mut words = Vec::with_capacity(usize::try_from(count).ok()?.max(touches.size_hint().0));
         for touch in touches {
             let region = self.regions.get_mut(touch.region as usize)?;
             let page = touch.offset / PAGE;

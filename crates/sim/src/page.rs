@@ -75,6 +75,13 @@ pub struct Pages {
 }
 
 impl Pages {
+    /// With room for so many, and no more.
+    #[must_use]
+    pub fn with_capacity(count: usize) -> Pages {
+        let words = || Vec::with_capacity(count);
+        Pages { flags: words(), places: words(), slots: words(), lengths: Vec::with_capacity(count) }
+    }
+
     /// One more that was never touched.
     pub fn add(&mut self, flags: u32, length: u16) {
         self.flags.push(flags);

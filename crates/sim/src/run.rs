@@ -60,7 +60,7 @@ pub fn load(
 
 /// The pages of a load, none of them in RAM.
 pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
-    let mut pages = Pages::default();
+    let mut pages = Pages::with_capacity(load.pages() as usize);
     for (number, region) in (0_u32..).zip(&load.regions) {
         let flags = number << bit::REGION;
         for page in 0..region.pages {

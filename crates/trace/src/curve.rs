@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use belady::belady_misses;
 use lru::Distances;
 
-use crate::numbering::PageNumbers;
+use crate::numbering::{PageNumbers, touches_within};
 use crate::touches::{Reader, Record, TouchesError};
 
 /// The order of touches is kept for Belady's choice up to so many: 4 bytes each, and as much again while it is simulated.
@@ -73,15 +73,23 @@ pub struct Accesses {
     distances: Distances,
     order: Vec<u32>,
     dropped: bool,
+    /// Of these so many are kept.
+    kept: Option<usize>,
 }
 
 impl Accesses {
-    /// The next touch; false where there are more pages than 32 bits can number: it is not counted.
+    /// For as many pages and touches as fit into so many bytes.
+    #[must_use]
+    pub fn within(room: u64) -> Accesses {
+        Accesses { pages: PageNumbers::within(room), kept: Some(touches_within(room)), ..Accesses::default() }
+    }
+
+    /// The next touch; false where there are more pages than 32 bits can number, or than may be: it is not counted.
     #[must_use]
     pub fn add(&mut self, region: u32, page: u64) -> bool {
         let Some(number) = self.pages.of(region, page) else { return false };
         self.distances.touch(number);
-        if self.order.len() < MOST_KEPT {
+        if !self.dropped && self.order.len() < self.kept.unwrap_or(MOST_KEPT).min(MOST_KEPT) {
             self.order.push(number);
         } else {
             (self.dropped, self.order) = (true, Vec::new());
@@ -106,15 +114,15 @@ impl MissCurve {
     /// Reads a file to its end. `sizes`: of memory, or none for twelve of what is touched.
     ///
     /// # Errors
-    /// The file is damaged, or reading fails; it touches more than 2^32 pages.
+    /// The file is damaged, or reading fails; it touches more than 2^32 pages, or than fit into [`Reader::room`].
     pub fn of(reader: &mut Reader<impl Read>, sizes: &[Bytes]) -> Result<MissCurve, TouchesError> {
         let page_size = reader.header().page;
-        let mut accesses = Accesses::default();
+        let mut accesses = Accesses::within(reader.room());
         while let Some(record) = reader.next_record()? {
             let Record::Touch(touch) = record else { continue };
             for page in touch.pages(page_size) {
                 if !accesses.add(touch.region, page) {
-                    return Err(TouchesError::Beyond("it touches more than 2^32 pages"));
+                    return Err(accesses.pages.beyond());
                 }
             }
         }
@@ -227,6 +235,15 @@ mod tests {
             let least = least_by_trying_all(&order, &[], size);
             assert_eq!(belady_misses(of(&order).order().unwrap(), size as u64), least, "seed {seed}");
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_refused_and_the_order_is_given_up_first() {
+        let (mut few, mut one) = (Accesses::within(128 * 2 * 10), Accesses::within(16 * 2 * 64));
+        assert!((0..10).all(|page| few.add(0, page)) && few.add(0, 3) && !few.add(0, 10));
+        assert!(few.pages.beyond().to_string().contains("memory that can be taken"));
+        assert!((0..200).all(|_| one.add(0, 1)));
+        assert_eq!((one.order(), one.lru_misses(1), one.order.len()), (None, 1, 0));
     }
 
     #[test]

@@ -157,6 +157,26 @@ impl Load {
         }
     }
 
+    /// Bytes of all its regions.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.regions().iter().fold(0, |sum, region| sum.saturating_add(region.bytes))
+    }
+
+    /// Bytes of the tables that giving its touches takes at most: known from its sizes before any is made.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        let zipf = |bytes: u64, grain: u64| (bytes / grain).saturating_mul(zipf::BYTES_OF_A_PLACE);
+        match self {
+            Load::CodePlusData(_) => 0,
+            Load::Readers(load) => zipf(load.file, STEP),
+            Load::Heap(load) => zipf(load.bytes, STEP),
+            Load::Server(load) => zipf(load.heap, STEP).saturating_add(zipf(load.file, BLOCK)),
+            Load::Phases(load) => zipf(load.heap, STEP).saturating_add(zipf(load.file, STEP)),
+            Load::Chase(load) => load.bytes / STEP * 4,
+        }
+    }
+
     /// Touches of one round.
     #[must_use]
     pub fn touches_of_a_round(&self) -> u64 {

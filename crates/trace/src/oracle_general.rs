@@ -9,7 +9,7 @@
 use std::io::{Read, Seek, Write};
 
 use crate::FileId;
-use crate::numbering::{PageNumbers, key};
+use crate::numbering::{PageNumbers, key, touches_within};
 use crate::touches::{
     Access, Header, Maker, Origin, PageTouch, Reader, Record, Region, TouchesError, Writer, each_touch,
 };
@@ -18,6 +18,8 @@ use crate::touches::{
 const RECORD: usize = 24;
 /// What a file compressed with zstd begins with (RFC 8878).
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Where their order takes too much.
+const MANY: &str = "it has more touches than can be kept in the memory that can be taken here";
 /// Pages of what is taken over.
 const PAGE: u32 = 4096;
 
@@ -57,11 +59,15 @@ pub fn export(reader: &mut Reader<impl Read + Seek>, out: &mut impl Write) -> Re
     let page_size = reader.header().page;
     reader.rewind()?;
     // For each touch, how many touches later its page is touched again; 0: never.
-    let (mut until, mut pages, mut last) = (Vec::<u32>::new(), PageNumbers::default(), Vec::<u32>::new());
+    let (room, most) = (reader.room(), touches_within(reader.room()));
+    let (mut until, mut pages, mut last) = (Vec::<u32>::new(), PageNumbers::within(room), Vec::<u32>::new());
     let beyond = || TouchesError::Beyond("it has 2^32 touches or more");
     each_touch(reader, |touch| {
         for page in touch.pages(page_size) {
-            let number = pages.of(touch.region, page).ok_or_else(beyond)? as usize;
+            let number = pages.of(touch.region, page).ok_or_else(|| pages.beyond())? as usize;
+            if until.len() >= most {
+                return Err(TouchesError::Beyond(MANY));
+            }
             let now = u32::try_from(until.len()).map_err(|_| beyond())?;
             match last.get_mut(number) {
                 None => last.push(now),
@@ -104,12 +110,12 @@ pub fn export(reader: &mut Reader<impl Read + Seek>, out: &mut impl Write) -> Re
 }
 
 /// Requests become reads of whole pages of one file: the first object that is asked for is page 0, the next new one page 1. How many
-/// requests there were.
+/// requests there were; `room` bytes may be taken.
 ///
 /// # Errors
 /// It is compressed, cut off, or something else; reading or writing fails.
-pub fn import(from: &mut impl Read, name: &str, out: impl Write) -> Result<u64, OracleError> {
-    let (mut order, mut objects) = (Vec::new(), PageNumbers::default());
+pub fn import(from: &mut impl Read, name: &str, out: impl Write, room: u64) -> Result<u64, OracleError> {
+    let (mut order, mut objects, most) = (Vec::new(), PageNumbers::within(room), touches_within(room));
     let mut piece = Vec::new();
     loop {
         piece.clear();
@@ -127,7 +133,10 @@ pub fn import(from: &mut impl Read, name: &str, out: impl Write) -> Result<u64, 
                 return Err(OracleError::Record(order.len() as u64 + 1));
             }
             let object = objects.of_key(u64::from_le_bytes(eight(4)));
-            order.push(object.ok_or(TouchesError::Beyond("it has more than 2^32 objects"))?);
+            order.push(object.ok_or_else(|| objects.beyond())?);
+        }
+        if order.len() > most {
+            return Err(TouchesError::Beyond(MANY).into());
         }
         if piece.is_empty() {
             break;
@@ -188,7 +197,7 @@ mod tests {
     fn requests_become_reads_of_dense_pages_and_back() {
         let given = [request(5, 900, 10, 3), request(6, u64::MAX, 1 << 30, -1), request(7, 900, 10, -1)].concat();
         let mut file = Vec::new();
-        assert_eq!(import(&mut &given[..], "x", &mut file).unwrap(), 3);
+        assert_eq!(import(&mut &given[..], "x", &mut file, u64::MAX).unwrap(), 3);
         let mut reader = Reader::new(Cursor::new(&file)).unwrap();
         let mut pages = Vec::new();
         each_touch(&mut reader, |touch| {
@@ -206,10 +215,10 @@ mod tests {
 
     #[test]
     fn what_is_compressed_cut_off_or_something_else_is_refused_by_name() {
-        let error = |bytes: &[u8]| import(&mut &bytes[..], "x", Vec::new()).unwrap_err().to_string();
+        let error = |bytes: &[u8]| import(&mut &bytes[..], "x", Vec::new(), u64::MAX).unwrap_err().to_string();
         assert!(error(&[0x28, 0xb5, 0x2f, 0xfd, 0, 0]).contains("compressed with zstd"));
         assert!(error(&request(1, 2, 3, -1)[..20]).contains("20 bytes are left"));
         assert!(error(&request(1, 2, 3, -2)).contains("record 1"));
-        assert_eq!(import(&mut &[][..], "x", Vec::new()).unwrap(), 0);
+        assert_eq!(import(&mut &[][..], "x", Vec::new(), u64::MAX).unwrap(), 0);
     }
 }

@@ -87,15 +87,19 @@ impl TouchesSummary {
     /// Reads a file to its end. What is damaged ends it, and is said.
     ///
     /// # Errors
-    /// Reading fails.
+    /// Reading fails; it touches more pages than fit into [`Reader::room`].
     pub fn of(reader: &mut Reader<impl Read>) -> Result<TouchesSummary, TouchesError> {
-        let mut counting = Counting { page_size: reader.header().page, ..Counting::default() };
+        let (page_size, pages) = (reader.header().page, PageNumbers::within(reader.room()));
+        let mut counting = Counting { page_size, pages, ..Counting::default() };
         let damage = loop {
             match reader.next_record() {
                 Ok(Some(record)) => counting.take(&record),
                 Ok(None) => break None,
                 Err(TouchesError::Io(error)) => return Err(error.into()),
                 Err(damage) => break Some(damage.to_string()),
+            }
+            if counting.pages.is_full() {
+                return Err(counting.pages.beyond());
             }
         };
         Ok(counting.finish(reader, damage))

@@ -218,3 +218,33 @@ fn a_garbage_file_inside_a_section_is_named_and_told_by_the_exit_status_and_zero
     assert_eq!(run.code, 7, "{}", run.stderr);
     assert!(run.stdout.contains("nr_kdamonds"), "{}", run.stdout);
 }
+
+#[test]
+fn what_would_take_more_memory_than_there_is_is_refused_before_it_takes_any_with_a_size_that_fits() {
+    let out = tempfile::tempdir().unwrap().path().join("load.trace").display().to_string();
+    let large: [(&[&str], &str); 3] = [
+        (&["predict", "--unit", "64GiB", "--simulations", "1"], "--unit "),
+        (&["predict", "known-load", "--load", "heap", "--size", "1TiB", "--settings", "swap:60"], "--size "),
+        (&["trace", "make", "heap", "--size", "8TiB", "--out", &out], "--size "),
+    ];
+    for (words, option) in large {
+        // 3 GB of addresses: more than any of them may take on the way to its refusal.
+        let script = r#"ulimit -v 3000000; exec "$0" "$@""#;
+        let program = ramline_testkit::binary();
+        let done = std::process::Command::new("sh").args(["-c", script]).arg(program).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{words:?}: {said}");
+        let hint = said.split("try: ").nth(1).unwrap_or_default();
+        let size = hint.split(option).nth(1).and_then(|rest| rest.split(['M', ' ', '\n']).next());
+        let size: u64 = size.and_then(|size| size.parse().ok()).unwrap_or(0);
+        assert!(said.contains("memory: ") && said.contains(" can be taken") && size > 64, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn an_argument_of_a_command_may_be_empty_and_a_command_that_is_proposed_can_be_copied() {
+    let words = ["lab", "run", "knee", "--within", "x", "--", "/no such/pro gram", "", "it's", "$HOME"];
+    let run = ramline(&words);
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains(r"--within 10% -- '/no such/pro gram' '' 'it'\''s' '$HOME'"), "{}", run.stderr);
+}

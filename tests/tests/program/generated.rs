@@ -67,10 +67,14 @@ fn make_install_puts_the_binary_its_pages_and_completions_in_place_for_all_users
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let command = format!("umask 077; make -s install DESTDIR={} BUILT={}", dir.path().display(), binary().display());
-    let made = Command::new("sh").args(["-c", &command]).current_dir(project()).output().unwrap();
+    // Blanks and quotes in both, as a folder of a user may have.
+    let dest = format!("DESTDIR={}/st age's", dir.path().display());
+    let built = format!("BUILT={}", binary().display());
+    let script = "umask 077; exec make -s install \"$@\"";
+    let words = ["-c", script, "sh", &dest, "PREFIX=/usr/lo cal", &built];
+    let made = Command::new("sh").args(words).current_dir(project()).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let local = dir.path().join("usr/local");
+    let local = dir.path().join("st age's/usr/lo cal");
     for file in ["bin/ramline", "share/man/man1/ramline-show-memory.1", "share/zsh/site-functions/_ramline"] {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(local.join(file)).unwrap().permissions());
         assert_eq!(mode & 0o044, 0o044, "{file} can be read by all: {mode:o}");

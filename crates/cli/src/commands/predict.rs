@@ -6,6 +6,7 @@ use ramline_lab::experiments::{code_plus_data, find, known_load};
 use ramline_lab::forecast::{Question, RUNS as SIMULATIONS, against, forecast};
 use ramline_lab::params::Params;
 use ramline_lab::profile;
+use ramline_sandbox::LabError;
 use ramline_view::Prediction;
 
 use super::lab;
@@ -76,6 +77,9 @@ pub struct Predict {
     /// With --verify: make swap areas and zram devices without asking; they are removed afterwards
     #[arg(long, requires = "verify")]
     prove: bool,
+    /// With --verify: run in the lab although the machine is busy; the records say so
+    #[arg(long, requires = "verify")]
+    allow_busy: bool,
     /// Predict what a series of the lab measured, its number in 'lab list' or its folder, and show both
     #[arg(long, value_name = "SERIES", conflicts_with_all = ["verify", "unit", "shared", "load", "size", "skew", "read_length", "limit", "seed", "rounds", "fill", "settings", "read_ahead", "timeout", "kernel", "lru"])]
     against: Option<PathBuf>,
@@ -137,7 +141,8 @@ impl Predict {
                 }
                 let chosen = to_verify(&told(name, &self.params(&self.settings, limit)?)?);
                 let params = self.params(&chosen, limit)?;
-                let (folder, ended) = lab::run::made(lab::known(name)?, &params, None, self.prove)?;
+                let (folder, ended) =
+                    lab::run::made(lab::known(name)?, &params, None, self.prove).map_err(own_way_out)?;
                 if let Some(error) = ended {
                     return Err(error.into());
                 }
@@ -160,7 +165,8 @@ impl Predict {
         let table = known.ok_or_else(|| not_yet(name))?.table();
         let mut params = Params::defaults(&table);
         let one = |value: &Option<String>| value.iter().cloned().collect();
-        let values: [(&str, Vec<String>); 14] = [
+        let values: [(&str, Vec<String>); 15] = [
+            ("allow-busy", self.allow_busy.then(|| "true".to_owned()).into_iter().collect()),
             ("shared", self.shared.then(|| "true".to_owned()).into_iter().collect()),
             ("unit", one(&self.unit)),
             ("load", one(&self.load)),
@@ -180,6 +186,24 @@ impl Predict {
             params.set(&table, name, values)?;
         }
         Ok(params)
+    }
+}
+
+/// What the lab proposes, as a word of this command: the same command with the option, or as root.
+fn own_way_out(error: anyhow::Error) -> anyhow::Error {
+    let own = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let own = format!("ramline {}", ramline_units::command_line(own.collect::<Vec<_>>()));
+    match error.downcast::<LabError>() {
+        Ok(LabError::Refused { reasons, hint, privilege }) => {
+            let hint = match hint.strip_prefix("sudo ") {
+                Some(_) => format!("sudo {own}"),
+                None if hint.ends_with(" --allow-busy") => format!("{own} --allow-busy"),
+                None => hint,
+            };
+            LabError::Refused { reasons, hint, privilege }.into()
+        }
+        Ok(other) => other.into(),
+        Err(other) => other,
     }
 }
 

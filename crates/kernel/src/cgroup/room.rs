@@ -12,6 +12,7 @@ use super::hierarchy::Hierarchy;
 use super::path::{Version, ancestors};
 use super::stat::table;
 use super::v1::UNLIMITED_FROM;
+use crate::limits::Limited;
 use crate::meminfo;
 use crate::prelude::*;
 
@@ -23,6 +24,18 @@ use crate::prelude::*;
 /// When /proc/meminfo cannot be read. A machine without the memory controller has only MemAvailable.
 pub fn memory_room(root: &Root) -> Result<Bytes> {
     Ok(least(root, meminfo::available(root)?, false).bytes)
+}
+
+/// The same for this process: not more than the addresses that it may still have (`ulimit -v`).
+///
+/// # Errors
+/// When /proc/meminfo cannot be read.
+pub fn own_room(root: &Root) -> Result<Bytes> {
+    let room = memory_room(root)?;
+    let Some(addresses) = Limited::Addresses.now() else { return Ok(room) };
+    let statm = read_text(Path::new("/proc/self/statm")).unwrap_or_default();
+    let pages: u64 = statm.split_ascii_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
+    Ok(room.min(Bytes(addresses.saturating_sub(pages.saturating_mul(process::page_size())))))
 }
 
 /// MemTotal of /proc/meminfo.

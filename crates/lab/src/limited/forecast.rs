@@ -3,7 +3,9 @@
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
+use ramline_kernel::own_room;
 use ramline_sim::cost::{Disk, Pace, Spread};
+use ramline_sim::footprint::Footprint;
 /// How often a setting is simulated, if not told otherwise.
 pub use ramline_sim::forecast::RUNS;
 use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Simulated, Verdict};
@@ -84,9 +86,11 @@ pub fn forecast(
     tiers: Option<&TierReport>,
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
+    let at_once = at_once(question, cores().min(question.arms.len() * kernels.len()))?;
     let touches = decoded(question)?;
     let lengths = Lengths::of(&touches);
-    foretold(question, kernels, &touches, (Basis::assumed(question, tiers, &lengths), ("", None)), false, progress)
+    let basis = (Basis::assumed(question, tiers, &lengths), ("", None));
+    foretold(question, kernels, &touches, basis, (false, at_once), progress)
 }
 
 /// Foretells what a series measured, setting by setting, with what was measured beside it. Of the series only that is used which says how its machine
@@ -103,6 +107,8 @@ pub fn against(
 ) -> Result<Forecast> {
     let own = known::own(records).unwrap_or(question.program.own);
     let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
+    // A search for paces has a run on each processor.
+    let at_once = at_once(question, cores())?;
     let touches = decoded(question)?;
     let arms = &question.arms;
     let [of_work, of_rounds] =
@@ -161,10 +167,45 @@ pub fn against(
     let reference = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let by_long = parted.and(long).map(|((arm, _), _)| arm.name.as_str());
     let basis = Basis { disk: parted.or(disk), ..basis };
-    let mut out = foretold(question, &[kernel], &touches, (basis, (reference, by_long)), true, progress)?;
+    let mut out = foretold(question, &[kernel], &touches, (basis, (reference, by_long)), (true, at_once), progress)?;
     out.calibrated = true;
     beside(&mut out, records);
     Ok(out)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How many runs, of those that could be, fit into memory at the same time: what they take is known before anything is taken.
+///
+/// # Errors
+/// Not one does; it says up to which size one would.
+fn at_once(question: &Question<'_>, wanted: usize) -> Result<usize> {
+    let has_swap = question.arms.iter().any(|(arm, _)| arm.swap != SwapKind::None);
+    let needs = Footprint::of(&question.load, if has_swap { question.swap.area.0 } else { 0 });
+    // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
+    let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
+    let room = part(own_room(&Root::live())?);
+    let fits = |runs: usize| needs.at_once(runs as u64) <= room.0;
+    if let Some(runs) = (1..=wanted.max(1)).rev().find(|runs| fits(*runs)) {
+        return Ok(runs);
+    }
+    // All of it grows with the size of the load.
+    let (least, size) = (needs.at_once(1), question.load.size());
+    let most =
+        u64::try_from(u128::from(size) * u128::from(part(room).0) / u128::from(least.max(1))).unwrap_or(u64::MAX);
+    let (option, parts) = match question.load {
+        Load::CodePlusData(load) => ("unit", u64::from(load.code + load.data)),
+        _ => ("size", 1),
+    };
+    let whole = (most / parts) >> 20;
+    let text = format!(
+        "memory: {} needed to simulate a load of {}, {room} can be taken; --{option} {whole}MiB fits",
+        Bytes(least),
+        Bytes(size)
+    );
+    Err(LabError::refused(vec![text], format!("ramline predict {} --{option} {}MiB", question.name, whole.max(1))))
 }
 
 /// The load, once for all settings: none of them changes what is touched.
@@ -181,7 +222,7 @@ fn foretold(
     kernels: &[Kernel],
     touches: &Compact,
     (basis, (reference, long)): (Basis<'_>, (&str, Option<&str>)),
-    compared: bool,
+    (compared, threads): (bool, usize),
     progress: &mut dyn Progress,
 ) -> Result<Forecast> {
     let Question { name, arms, swap, runs, .. } = question;
@@ -190,7 +231,6 @@ fn foretold(
     let mut out = Forecast { experiment: (*name).to_owned(), limit, ..Forecast::default() };
     let mut left_out = Vec::new();
     // A thread for each setting.
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     for (done, batch) in arms.chunks(threads).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads + batch.len(), arms.len()));
         let all = std::thread::scope(|scope| {

@@ -67,6 +67,10 @@ pub(super) struct Zipf {
     places: Vec<u32>,
 }
 
+/// While a law is made, of each place: its weight and its share, 8 bytes each; what else it gives; its entry in one of two stacks, which grow by doubling and
+/// are copied meanwhile. What stays is 12 bytes.
+pub(super) const BYTES_OF_A_PLACE: u64 = 8 + 8 + 4 + 12;
+
 impl Zipf {
     /// A law over `places` places, whose ranks are scattered by `random`.
     pub(super) fn new(places: u32, skew: Skew, random: &mut SplitMix64) -> Zipf {

@@ -31,6 +31,7 @@ pub struct Reader<R: Read> {
     all_regions: bool,
     skipped: bool,
     end: End,
+    room: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,17 @@ enum End {
 }
 
 impl<R: Read> Reader<R> {
+    /// What is made of the file has so many bytes of memory; without it no bound.
+    #[must_use]
+    pub fn within(self, room: u64) -> Self {
+        Reader { room, ..self }
+    }
+
+    /// See [`Reader::within`].
+    pub const fn room(&self) -> u64 {
+        self.room
+    }
+
     /// Begins to read.
     ///
     /// # Errors
@@ -68,6 +80,7 @@ impl<R: Read> Reader<R> {
             all_regions,
             skipped,
             end,
+            room: u64::MAX,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use ramline_kernel::output;
+use ramline_kernel::{output, own_room};
 use ramline_trace::touches::{Reader, TouchesError};
 
 use crate::prelude::*;
@@ -25,7 +25,8 @@ choices!(Other {
 /// Opens a file of touches.
 pub fn open(path: &Path) -> Result<Reader<BufReader<File>>> {
     let file = input::open("read the trace", path)?;
-    Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| of_file(path, error))
+    let reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| of_file(path, error))?;
+    Ok(reader.within(own_room(&Root::live())?.0))
 }
 
 /// What is wrong with a file of touches, and what to do.
@@ -33,6 +34,7 @@ pub fn of_file(path: &Path, error: TouchesError) -> anyhow::Error {
     let hint = match &error {
         TouchesError::Io(_) => return KernelError::io("read the trace", path, into_io(error)).into(),
         TouchesError::Version { .. } => "make it again: ramline trace make code-plus-data --out FILE",
+        TouchesError::Beyond(_) => "ramline show memory",
         TouchesError::Damaged { .. } | TouchesError::NoHeader => "ramline trace info FILE",
         _ => "ramline trace make code-plus-data --out FILE",
     };

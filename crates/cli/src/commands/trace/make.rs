@@ -1,5 +1,6 @@
 //! `ramline trace make`.
 
+use ramline_kernel::own_room;
 use ramline_trace::generate::{CodePlusData, Load};
 use ramline_trace::touches::{Header, Origin, write_load};
 
@@ -41,6 +42,20 @@ pub struct Make {
 impl Make {
     pub fn run(&self) -> Result<u8> {
         let (load, name) = self.load()?;
+        // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
+        let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
+        let (room, tables) = (part(own_room(&Root::live())?), load.table_bytes());
+        if tables > room.0 {
+            // They grow with the size.
+            let most = (u128::from(load.size()) * u128::from(part(room).0) / u128::from(tables.max(1))) >> 20;
+            let text = format!(
+                "memory: {} needed for the tables of {name}, {room} can be taken; --size {most}MiB fits\n  try: ramline trace make {} --size {most}MiB --out {}",
+                Bytes(tables),
+                self.load,
+                ramline_units::quoted_path(&self.out)
+            );
+            return Err(Failure::new(exit::REFUSED, text).into());
+        }
         let out = place::open(&self.out, TOUCHES, "ramline trace make code-plus-data --out load.trace")?;
         let header = Header { page: PAGE, origin: Origin::generated(name, Some(self.seed)) };
         let beside = out.is_file();
