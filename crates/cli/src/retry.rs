@@ -59,11 +59,22 @@ pub fn with(words: &[String], more: &[&str]) -> String {
     command_line(&kept)
 }
 
+/// A size as it is shown, `85.5 MiB`.
+#[must_use]
+pub fn shown(text: &str) -> Option<Bytes> {
+    let (number, unit) = text.split_once(' ')?;
+    let one: Bytes = format!("1{unit}").parse().ok()?;
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    // It is shown with one place after the point.
+    let tenths = whole.parse::<u64>().ok()?.checked_mul(10)?.checked_add(part.get(..1)?.parse().ok()?)?;
+    Some(Bytes(one.0.checked_mul(tenths)? / 10))
+}
+
 /// Why runs under a limit decide nothing, and the command that may: where none came to its end, with a limit halfway to what it uses.
 #[must_use]
 pub fn after(records: &[RunRecord], why: String, words: &[String]) -> (String, String) {
     let ended = records.iter().any(|run| run.verdict == Verdict::Completed);
-    let used = records.iter().find_map(|run| run.verified.get("used without a limit")?.parse::<Bytes>().ok());
+    let used = records.iter().find_map(|run| shown(run.verified.get("used without a limit")?));
     let (Some(first), Some(used), false) = (records.first(), used, ended) else { return (why, with(words, &[])) };
     let killed = records.iter().filter(|run| matches!(run.verdict, Verdict::Killed(_))).count();
     let limit = first.workload.limit;
@@ -75,6 +86,15 @@ pub fn after(records: &[RunRecord], why: String, words: &[String]) -> (String, S
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_size_is_read_as_it_is_shown() {
+        assert_eq!(
+            [shown("85.5 MiB"), shown("512 B"), shown("1.5 GiB")],
+            [Some(Bytes(89_653_248)), Some(Bytes(512)), Some(Bytes::from_mib(1536))]
+        );
+        assert_eq!([shown("85.5MiB"), shown("x MiB"), shown("")], [None; 3]);
+    }
+
     #[test]
     fn where_no_run_came_to_its_end_a_limit_halfway_to_the_use_is_proposed() {
         let mut run = RunRecord { verdict: Verdict::Killed("oom".into()), ..RunRecord::default() };

@@ -161,7 +161,7 @@ pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
     let mut table = SeriesTable::of(&contents.records).ok_or_else(none)?;
     if table.experiment == ramline_lab::experiments::knee::NAME {
         // By limit, from small to large: the bend is the answer. Without a limit is what the others are compared with.
-        let limit = |name: &str| name.strip_prefix("limit ").and_then(|text| text.parse::<ramline_units::Bytes>().ok());
+        let limit = |name: &str| name.strip_prefix("limit ").and_then(crate::retry::shown);
         ramline_units::sort_by_key(&mut table.arms, |arm| limit(&arm.name));
     }
     Ok((table, contents.records))
