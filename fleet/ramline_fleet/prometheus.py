@@ -164,7 +164,7 @@ def within(seconds, url, address):
 
     def ask():
         try:
-            with urllib.request.urlopen(address, timeout=seconds) as answer:
+            with urllib.request.urlopen(address, timeout=2 * seconds) as answer:
                 answers.put(answer.read(MOST + 1))
         except Exception as error:  # whatever a server makes of it
             answers.put(Refused(f"{url} cannot be asked: {error}"))

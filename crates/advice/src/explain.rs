@@ -41,7 +41,7 @@ pub(crate) mod topic;
 mod words;
 
 pub use topic::{Area, Topic};
-pub use words::{also, closest_topics, slip, topic_named, topic_of_question};
+pub use words::{also, closest_topics, topic_named, topic_of_question};
 
 use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -25,12 +25,14 @@ mod headline;
 mod look;
 pub mod planning;
 mod prelude;
+mod slip;
 mod text;
 
 pub use explain::{
-    Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named, topic_of_question,
+    Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, topic_named, topic_of_question,
 };
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Tune, Weight};
 pub use findings::{NotLooked, RULES, findings, not_looked};
 pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};
 pub use planning::{NotPlanned, findings_on, planned_finding};
+pub use slip::slip;

@@ -42,7 +42,7 @@ pub fn is_failed(unit: &str) -> Result<bool> {
 #[must_use]
 pub fn property(unit: &str, name: &str) -> Option<String> {
     let words = ["show", "--property", name, "--value", "--", unit];
-    let mut command = Command::new("systemctl");
+    let mut command = crate::program::command("systemctl").ok()?;
     command.args(words).env("LC_ALL", "C").env("SYSTEMD_PAGER", "").stdin(Stdio::null()).stderr(Stdio::null());
     let done = command.output().ok().filter(|done| done.status.success())?;
     Some(String::from_utf8_lossy(&done.stdout).trim().to_owned()).filter(|text| !text.is_empty())

@@ -1,6 +1,6 @@
 //! The finding that a word on the command line names.
 
-use crate::explain::slip;
+use crate::slip::slip;
 use crate::{RULES, Rule, Tune};
 
 /// Why a word is no finding that tune has a plan for.

@@ -3,7 +3,7 @@
 use super::desk::{Desk, Setting};
 use super::harsh;
 use super::line::{Draft, reason};
-use crate::explain::slip;
+use crate::slip::slip;
 
 /// Pairs of which setting one makes the other 0.
 const EXCLUSIVE: [(&str, &str); 4] = [

@@ -217,7 +217,7 @@ impl Existing {
                 let path = self.dir.join(&wrong.file);
                 let numbers = format!("it was {}", wrong.value);
                 return Err(KernelError::refused("put back", &path, "the kernel must take its old value", numbers)
-                    .hint(format!("echo {} > {}", wrong.value, path.display())));
+                    .hint(format!("echo {} > {}", wrong.value, ramline_units::quoted_path(&path))));
             }
         }
         Ok(changed)
