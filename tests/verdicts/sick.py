@@ -11,7 +11,7 @@ import provocations
 import trees
 from harness import Skip
 from harness.areas import swap_file, zram
-from harness.groups import Group
+from harness.groups import Group, needs_version_1
 from harness.machine import MIB, beside, meminfo, tmpfs, written
 from makers import each, fill, own_tmp, scratch, swapped_out
 from readings import RATES, State
@@ -130,6 +130,25 @@ def group_maps():
 
 
 @contextlib.contextmanager
+def kills_off():
+    """A process that needs more than the 48 MiB of its group, where the kernel may not kill: it sleeps."""
+    needs_version_1()
+    with Group("stuck", 48 * MIB) as group:
+        (group.path / "memory.oom_control").write_text("1")
+
+        def work(tell):
+            group.enter()
+            tell()
+            kept = []
+            while True:
+                kept.append(bytearray(b"x") * MIB)
+
+        with beside(work):
+            time.sleep(3)
+            yield
+
+
+@contextlib.contextmanager
 def small_tmpfs():
     with scratch() as folder, tmpfs(folder / "at", "48M") as at:
         (at / "fill").write_bytes(bytes(46 * MIB))
@@ -232,6 +251,8 @@ SICK = [
           causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
     State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True,
           causes=("group_at_limit", "process-swap-hot"), words=r"group", shapes=RATES),
+    State("group stuck with kills off", "A process that needs more than the 48 MiB of its group (version 1), with oom_kill_disable.", kills_off, sick=True,
+          causes=("group_at_limit",), words=r"group .* is out of memory with kills off", quick=True),
     State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, causes=GROUP, words=r"group",
           shapes=RATES),
     State("tmpfs nearly full", "A tmpfs of 48 MiB with 46 MiB in it.", small_tmpfs, sick=True, causes=("tmpfs-near-limit",), words=r"tmpfs on .*space",
@@ -259,6 +280,8 @@ SICK = [
           words=r"does not compress"),
     State("working set beyond RAM, zram and disk", "In the guest with both, 1.6 times what is available touched at random.", guest="beyond_both", sick=True,
           second=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("group frozen at memory.high", "In the guest 120 MiB of process memory in a group that is slowed from 64 MiB on and may not swap.", guest="frozen",
+          sick=True, causes=("group_at_limit",), words=r"group .*memory\.high"),
     State("a group slowed by memory.high", "In the guest 160 MiB touched at random in a group that is slowed from 96 MiB on.", guest="slowed", sick=True, second=True,
           causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group", shapes=RATES),
 ]

@@ -6,6 +6,8 @@
 
 pub(crate) mod dirty_limits_in_seconds;
 mod group_at_limit_loses_cache;
+mod group_held_at_limit;
+mod huge_pages_fill_group;
 mod huge_pages_unused;
 mod kernel_memory_growing;
 pub(crate) mod killer_cannot_trigger;
@@ -54,9 +56,11 @@ pub const RULES: &[Rule] = &[
     memory_without_owner::RULE,
     killer_cannot_trigger::RULE,
     group_at_limit_loses_cache::RULE,
+    group_held_at_limit::RULE,
     process_swap_hot::RULE,
     page_tables_out_of_proportion::RULE,
     huge_pages_unused::RULE,
+    huge_pages_fill_group::RULE,
     leaked_tmpfs_files::RULE,
     page_cluster_against_hits::RULE,
     dirty_limits_in_seconds::RULE,
@@ -80,9 +84,12 @@ pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     found
 }
 
-/// The group that stands at its limit and loses its cache, if one does.
+pub(crate) use huge_pages_fill_group::{change as split_huge_pages, title as filled_by_huge_pages};
+
+/// The group that is in trouble at its limit, if one is.
 pub(crate) fn group_at_its_limit(inputs: &Inputs<'_>) -> Option<Finding> {
-    group_at_limit_loses_cache::RULE.finding(inputs)
+    let found = group_held_at_limit::RULE.finding(inputs);
+    found.or_else(|| group_at_limit_loses_cache::RULE.finding(inputs))
 }
 
 /// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.

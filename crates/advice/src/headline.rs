@@ -6,7 +6,8 @@
 //! Worked example: the verdict "Memory is fine: 403.3 of 464.1 MiB available, no task waits for memory." and the finding
 //! `zram-limit-fails-writes` [warning] become "Warning: zram0 has used 99 % of its mem_limit: the next writes fail."
 
-use ramline_model::verdict::{self, Deciding, LONGEST, Status, Verdict};
+use ramline_model::groups::{Cause, Trouble};
+use ramline_model::verdict::{self, Basis, Deciding, LONGEST, Status, Verdict, VerdictState};
 use ramline_snapshot::Wanted;
 
 use crate::{Finding, Inputs, Weight, findings};
@@ -18,7 +19,10 @@ pub const FIRST_LINE: Wanted = Wanted {
     zoneinfo: true,
     vmstat: true,
     pressure_memory: true,
+    pressure_io: true,
+    pressure_cpu: true,
     cgroups: true,
+    limited: true,
     swaps: true,
     zram: true,
     zswap: true,
@@ -57,13 +61,23 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
             }
             lead(&mut verdict, text, status, finding);
         }
+    } else if says_so_itself(&verdict) {
+        // The sentence is the verdict's; what to add to it is the finding's.
+        let same = |f: &&&Finding| f.group.as_deref() == verdict.trouble.as_ref().map(|trouble| trouble.path.as_str());
+        if let Some(finding) = of_groups.iter().find(same) {
+            verdict.details.insert(0, format!("{}.", finding.title));
+        }
     } else if let Some(finding) = of_groups.first().filter(|_| matches!(verdict.status, Status::Ok | Status::Note)) {
         // Of one group, and said of the group: the machine's own state comes first.
         let room = verdict::of_total(verdict.machine_available, verdict.total);
         let group = finding.group.as_deref().filter(|name| !name.is_empty());
         let group = group.map_or_else(|| "a group".to_owned(), |name| format!("group {name}"));
         verdict.details.insert(0, format!("{}.", finding.title));
-        let what = if finding.id == "process-swap-hot" { "waits for its swapped pages" } else { "loses its cache" };
+        let what = match finding.id.as_str() {
+            "process-swap-hot" => "waits for its swapped pages",
+            "group-at-limit-loses-cache" => "loses its cache",
+            _ => "its tasks wait",
+        };
         let trouble = format!("{group} is at its limit and {what}.");
         let long = format!("Machine ok, {room} available; {trouble}");
         // What is available stands in the verdict, which becomes a detail; what the group loses stands here alone.
@@ -71,6 +85,13 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
         lead(&mut verdict, text, Status::Note, finding);
     }
     verdict
+}
+
+/// The verdict names the group, and why its tasks wait: that files or swapped pages are needed again a finding says with its numbers.
+fn says_so_itself(verdict: &Verdict) -> bool {
+    let seen_alone = |trouble: &Trouble| !matches!(trouble.cause, Cause::LosesCache | Cause::Swaps | Cause::Waits);
+    let trouble = verdict.trouble.as_ref().filter(|_| verdict.state == VerdictState::GroupAtLimit);
+    trouble.is_some_and(|trouble| seen_alone(trouble) || verdict.basis == Basis::Averages)
 }
 
 /// A new first line; the one before becomes a detail.

@@ -22,6 +22,7 @@ mod explain;
 mod finding;
 mod findings;
 mod headline;
+mod in_group;
 mod look;
 pub mod planning;
 mod prelude;

@@ -12,6 +12,7 @@ mod foreign;
 mod groups;
 mod hugepages;
 mod killers;
+mod limited;
 mod machine;
 mod meta;
 mod mounts;
@@ -112,6 +113,8 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     out.dirs = wanted(want.dirs, || dirs::dirs(reader));
     out.processes = wanted(want.processes, || processes::processes(reader, walking));
     out.groups = wanted(want.groups, || groups::groups(reader));
+    let limited = || limited::limited(reader, out.mounts.data().map(Vec::as_slice));
+    out.limited = wanted(want.limited && !want.groups, limited);
     out.shmem = wanted(want.shmem, || shmem::shmem(reader));
     let page = out.machine.page_size;
     let slab = || reader.section("/proc/slabinfo", |from, text| Slab::parse(from, text, page));

@@ -6,18 +6,22 @@
 //! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
 
 mod chain;
+mod huge;
 mod notable;
 mod others;
 mod owner;
 mod parts;
 mod reclaim;
 mod select;
+mod swap_owner;
+mod trouble;
 
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::pressure::Pressure;
 
 use crate::prelude::*;
 pub use chain::{Bound, Protection};
+pub use huge::{HugeGroup, huge_at_limit};
 pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};
@@ -25,6 +29,8 @@ pub(crate) use parts::total;
 pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
+pub use swap_owner::{SwapOwner, swap_owner};
+pub use trouble::{AT_LIMIT, Cause, Knob, Trouble, worst};
 
 /// Less than this that no group accounts for is what moves while they are read.
 const LEAST_REMOVED: Bytes = Bytes::from_mib(1);
@@ -127,6 +133,9 @@ pub struct Rates {
     pub oom_kills: Option<u64>,
     /// Hits of the limit in the window.
     pub limit_hits: Option<u64>,
+    /// Times its tasks were slowed down at `memory.high` in the window.
+    #[serde(default)]
+    pub high_hits: Option<u64>,
 }
 
 impl GroupMemory {
@@ -153,7 +162,21 @@ impl GroupMemory {
 #[must_use]
 pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree> {
     let seen = snapshot.groups.data()?;
-    let version = seen.version?;
+    Some(tree(seen, seen.version?, snapshot, window))
+}
+
+/// All groups that were seen, or else those that have met a limit.
+fn seen(snapshot: &Snapshot) -> Option<&Groups> {
+    snapshot.groups.data().or(snapshot.limited.data())
+}
+
+/// How often a group met a limit of its own since it was made.
+fn hits(group: &Group) -> Option<u64> {
+    ["max", "high", "failcnt"].into_iter().filter_map(|name| group.events.get(name).copied()).max()
+}
+
+/// The tree of these groups.
+fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Window<'_>>) -> GroupTree {
     let parents = parents(&seen.list);
     let parts: Vec<_> = seen.list.iter().map(|g| parts::of(g, version)).collect();
     let mut below = vec![0_u64; seen.list.len()];
@@ -164,7 +187,7 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
         }
     }
     let chain = chain::of(seen, version, &parents, &parts);
-    let earlier = window.map(|w| (w, index(w.before.groups.data()), index(w.after.groups.data())));
+    let earlier = window.map(|w| (w, index(self::seen(w.before)), index(self::seen(w.after))));
     let mut groups: Vec<GroupMemory> = Vec::with_capacity(seen.list.len());
     for (at, (group, parts)) in seen.list.iter().zip(&parts).enumerate() {
         let current = parts::current(group, version, parts);
@@ -199,7 +222,7 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
         });
     }
     own_shares(&mut groups, seen, version);
-    Some(GroupTree { version, mount: seen.mount.clone(), groups })
+    GroupTree { version, mount: seen.mount.clone(), groups }
 }
 
 /// A group below the top with swappiness 0: its own in version 1, the machine's in version 2, which has no other.
@@ -305,6 +328,7 @@ fn rates(window: &Window<'_>, before: &Index<'_>, after: &Index<'_>, path: &str,
         major_faults: window.per_second(event(|e| e.major_faults)),
         oom_kills: window.delta(event(|e| e.oom_kills)),
         limit_hits: window.delta(event(|e| e.limit_hits)),
+        high_hits: window.delta(event(|e| e.high_hits)),
     }
 }
 

@@ -31,6 +31,9 @@ pub const PLENTY: f64 = 0.1;
 /// So many pages a second are 1 % of one thread's time at 100 us each, a common flash read.
 pub const REFAULTS_PER_S: f64 = 100.0;
 
+/// A read from a slow disk with a queue takes so long, and hardly ever longer, in seconds: ten requests of 10 ms.
+pub const A_SLOW_READ_S: f64 = 0.1;
+
 /// One resource's stall times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Psi {
@@ -125,6 +128,12 @@ impl Rates {
         self.scanned.is_some_and(|n| n > 0.0) && (self.groups_only == Some(true) || mostly)
     }
 
+    /// What was read again can be what tasks waited for so much of the time; where it was not counted it may be.
+    fn explain(&self, percent: Option<f64>) -> bool {
+        let reads = self.refault_file.map(|files| files + self.refault_anon.unwrap_or(0.0));
+        reads.zip(percent).is_none_or(|(pages, percent)| pages * A_SLOW_READ_S >= percent / 100.0)
+    }
+
     /// Without stall times (PSI is off) only much tells: the working set comes back, and tasks reclaim for themselves.
     fn thrashes_unmeasured(&self) -> bool {
         self.working_set.is_some_and(|n| n >= 10.0 * REFAULTS_PER_S) && self.allocstall > Some(0.0)
@@ -147,6 +156,8 @@ worded! {
         /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
         /// own files; which is not known without a window.
         Elsewhere = "Tasks waited for memory although much is available: --for 2s shows whether one group is at its limit, or the cache is too small.",
+        /// Tasks wait, and over the window nothing was evicted and next to nothing read again.
+        Unexplained = "Tasks wait while nothing is evicted or read again: for writes in a group, or for large blocks.",
         /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
         GroupAtLimit = "Tasks of a group wait at its limit; the machine is not short of memory.",
         /// Tasks wait for memory.
@@ -305,7 +316,9 @@ pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, space: Space) -> Press
     }
     let scans = [rates.scanned, rates.allocstall].into_iter().flatten().any(|n| n > 0.0);
     match rates.machine_scanned.map(|n| n > 0.0 || rates.allocstall > Some(0.0)) {
+        Some(false) if waits && !rates.explain(some) => PressureState::Unexplained,
         Some(false) if waits => PressureState::ReadAgain,
+        _ if waits && space == Space::Free && !rates.explain(some) => PressureState::Unexplained,
         _ if waits && space == Space::Free => PressureState::ReadAgain,
         _ if stands => PressureState::Thrashing,
         _ if waits && plenty && some.is_some_and(|p| p < A_LITTLE_PERCENT) => PressureState::Reclaiming,

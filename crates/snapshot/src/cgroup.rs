@@ -149,8 +149,10 @@ impl Group {
                 group.kernel = texts.bytes("memory.kmem.usage_in_bytes");
                 group.kernel_tcp = texts.bytes("memory.kmem.tcp.usage_in_bytes");
                 group.events = texts.table("memory.oom_control");
-                if let Some(Bytes(failures)) = texts.bytes("memory.failcnt") {
-                    group.events.insert("failcnt".into(), failures);
+                // With a limit of memory and swap that is no higher than that of memory, hits are counted for the former.
+                let hits = [texts.bytes("memory.failcnt"), texts.bytes("memory.memsw.failcnt")];
+                if hits.iter().any(Option::is_some) {
+                    group.events.insert("failcnt".into(), hits.into_iter().flatten().sum::<Bytes>().0);
                 }
             }
         }

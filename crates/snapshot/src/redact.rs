@@ -2,10 +2,10 @@
 
 mod configured;
 
-use crate::Snapshot;
 use crate::prelude::*;
 use crate::processes::Processes;
 use crate::shmem::Shmem;
+use crate::{Seen, Snapshot};
 
 /// Mount points and directories whose names say nothing about their owner.
 const PLACES: &str = "\
@@ -65,7 +65,7 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
         }
         unseen(&mut data.unseen);
     }
-    if let Some(data) = snapshot.groups.data_mut() {
+    for data in [&mut snapshot.groups, &mut snapshot.limited].into_iter().filter_map(Seen::data_mut) {
         let mut known = BTreeMap::new();
         for group in &mut data.list {
             let parts: Vec<String> = group.path.split('/').map(|part| self::group(part, &mut known)).collect();

@@ -143,6 +143,8 @@ sections! {
     processes: processes::Processes,
     /// Every memory control group.
     groups: groups::Groups,
+    /// The groups that have met a limit of theirs, with those above them; not read where all groups are.
+    limited: groups::Groups,
     /// Shared memory by kind.
     shmem: shmem::Shmem,
     /// `/proc/slabinfo` (root).

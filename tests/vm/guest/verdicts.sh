@@ -94,6 +94,17 @@ make_slowed() {
 }
 undo_slowed() { end; rmdir $group; }
 
+# The same without swap: nothing can be taken from it, so it waits at each page for nothing.
+make_frozen() {
+    mkdir $group && echo 64M >$group/memory.high && echo 0 >$group/memory.swap.max || return
+    echo $$ >$group/cgroup.procs
+    touch_random 120
+    echo $$ >/sys/fs/cgroup/cgroup.procs
+    sleep 20
+    grep -H . $group/memory.pressure $group/memory.events
+}
+undo_frozen() { end; rmdir $group; }
+
 # 50 MiB/s, killed when nothing is left, started again.
 make_leak() {
     swapoff -a

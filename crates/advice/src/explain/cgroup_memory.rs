@@ -1,8 +1,10 @@
 //! `cgroup-memory`: what a group's (container's) memory limit counts, and what happens at it.
 
 use ramline_model::group;
+use ramline_model::groups::AT_LIMIT;
 use ramline_snapshot::cgroup::{Group, Version};
 
+use crate::in_group;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
@@ -19,7 +21,7 @@ pub(super) const TOPIC: Topic = Topic {
         "Version 1 counts a group alone under plain names in memory.stat and with its children as total_; version 2 always with its children.",
     ],
     myth: "A container at 100 % of its limit is about to be killed: look at its refaults and its failures to reclaim, not at its usage.",
-    to_do: "Nothing here; look at the groups that have a limit.",
+    to_do: "Nothing: no group is at its limit.",
     next: "ramline show cgroups",
 };
 
@@ -39,18 +41,19 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("available below it (now)", room.as_ref().map(|g| g.room), "limit - current + inactive_file");
     let groups = inputs.snapshot.groups.data().filter(|g| !g.list.is_empty());
     out.add("groups seen", groups.map(|g| g.list.len()), "the tree of groups");
-    let tight = groups.map(|g| {
-        g.list
-            .iter()
-            .filter_map(|g| Some((g, g.current?.share_of(g.max?.bytes()?)?)))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
+    let tight = groups.and_then(|g| {
+        let limit = |g: &Group| [g.max, g.high].into_iter().flatten().filter_map(Limit::bytes).min();
+        let share = |g| Some((g, (g as &Group).current?.share_of(limit(g)?)?));
+        g.list.iter().filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1))
     });
-    if let Some((group, share)) = tight.flatten() {
-        out.put("nearest to its limit", format!("{} at {}", group.path, percent(share)), "memory.current / memory.max");
+    if let Some((group, share)) = tight {
+        let value = format!("{} at {}", group.path, percent(share));
+        out.put("nearest to its limit", value, "memory.current / memory.max or memory.high");
     }
     let limited = groups.map(|g| g.list.iter().filter(|g| g.max.is_some_and(|m| m != Limit::Max)).count());
     out.add("groups with a limit", limited, "memory.max or memory.limit_in_bytes");
     out.first(&[
+        "that group",
         "limit that applies",
         "charged",
         "available below",
@@ -59,20 +62,43 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         "groups seen",
         "groups with",
     ]);
-    if let Some(room) = &room {
+    let worst = in_group::worst(inputs);
+    for number in worst.iter().flat_map(|said| in_group::grounds(&said.trouble)) {
+        out.put(&format!("that group: {}", number.what), number.value, number.source);
+    }
+    let at_limit = tight.filter(|(_, share)| *share >= AT_LIMIT).map(|(group, _)| group);
+    if let Some(said) = &worst {
+        out.to_do = format!("{}.", capital(&said.to_do));
+    } else if let Some(group) = at_limit {
+        let look = format!("ramline show cgroups {} --for 5s", word(&group.path));
+        out.to_do = format!("Look whether its files are read again ({look}): if so, raise its limit.");
+    } else if let Some(room) = &room {
         out.to_do = if room.room.0 < room.limit.0 / 10 {
             "Look whether its files are read again (show cgroups --for 5s): if so, raise the limit.".into()
         } else {
             "Nothing while its tasks do not wait for memory: usage near the limit is mostly cache.".into()
         };
     }
-    match (&room, own, seen) {
+    let here = match (&room, own, seen) {
         (Some(room), ..) => format!("{} is available in this group: {}.", room.room, room.words()),
         (None, Some(group), Some(_)) => format!(
             "No limit applies to this group{}.",
             group.current.map(|current| format!("; it uses {current}, cache included")).unwrap_or_default()
         ),
         _ => unseen(inputs, "cgroups"),
+    };
+    match (&worst, at_limit) {
+        (Some(said), _) => format!("{}. {here}", said.title),
+        (None, Some(group)) => format!("{here} Group {} is at its limit; {}.", group.path, waiting(group)),
+        _ => here,
+    }
+}
+
+/// Whether the tasks of a group at its limit wait, as far as one reading says it.
+fn waiting(group: &Group) -> String {
+    match group.pressure.as_ref().and_then(|pressure| pressure.some) {
+        Some(some) => format!("its tasks waited for memory {:.1} % of the last 10 s", some.avg10),
+        None => "whether its tasks wait takes two readings: --for 5s".to_owned(),
     }
 }
 

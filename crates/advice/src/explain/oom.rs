@@ -1,14 +1,18 @@
 //! `oom`: when something is killed for memory, and what would be.
 
 use ramline_model::group;
+use ramline_model::groups::Cause;
+use ramline_snapshot::cgroup::Group;
 
+use crate::in_group;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "oom",
     area: Area::Pressure,
     question: "When does the kernel kill for memory, and whom?",
-    wants: Wanted { processes: true, killers: true, ..LIGHT },
+    // With the groups that met a limit: most kills are in one.
+    wants: Wanted { processes: true, killers: true, limited: true, ..LIGHT },
     answer,
     mechanism: &[
         "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still.",
@@ -67,8 +71,23 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ttl = snapshot.lru_gen.data().and_then(|l| l.min_ttl_ms).filter(|ms| *ms > 0);
     let value = ttl.map(|ms| format!("{ms} ms of working set (setting)"));
     out.add("killed rather than thrash below", value, "/sys/kernel/mm/lru_gen/min_ttl_ms");
-    out.first(&["killed since", "free memory", "file pages", "free swap", "largest process"]);
-    short(inputs, kills, largest)
+    let met = snapshot.limited.data().or(snapshot.groups.data());
+    let killed = |group: &Group| group.events.get("oom_kill").copied().filter(|n| *n > 0);
+    // A parent comes before its children and counts them: of equals the innermost.
+    let most = met.and_then(|met| met.list.iter().filter_map(|g| Some((g, killed(g)?))).max_by_key(|(_, n)| *n));
+    let value = most.map(|(group, n)| format!("{}: {n}", group.path));
+    out.add("most in a group, since it was made", value, "memory.events or memory.oom_control oom_kill");
+    let worst = in_group::worst(inputs);
+    if let Some(said) = &worst {
+        out.to_do = format!("{}.", capital(&said.to_do));
+    }
+    out.first(&["killed since", "most in a group", "free memory", "file pages", "free swap", "largest process"]);
+    let machine = short(inputs, kills, largest);
+    match worst {
+        Some(said) if said.trouble.cause == Cause::Waits => machine,
+        Some(said) => format!("{}. {machine}", said.title),
+        None => machine,
+    }
 }
 
 /// `oom_badness` without adjustments: what a process holds in RAM, in swap and as page tables.

@@ -25,7 +25,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let seen = pressure::of(inputs.snapshot, inputs.window);
+    let seen = verdict::pressure_with_groups(inputs.snapshot, inputs.window);
     let percent = |value: Option<f64>| value.map(|p| format!("{p:.2} % of the time"));
     let memory = seen.memory.as_ref();
     let value = percent(memory.and_then(pressure::Psi::some_now));
@@ -79,7 +79,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             let word = match state {
                 PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
                 PressureState::Calm | PressureState::ReadAgain | PressureState::GroupAtLimit => "No",
-                PressureState::Elsewhere => "Perhaps a group is",
+                PressureState::Elsewhere | PressureState::Unexplained => "Perhaps a group is",
                 PressureState::Reclaiming => "Not noticeably",
                 PressureState::Stalling | PressureState::Refaulting => "Yes",
                 PressureState::Thrashing => "Yes, badly",

@@ -1,6 +1,8 @@
 //! `swap-in-use`: stock apart from flow.
 
+use ramline_model::groups::{self, SwapOwner};
 use ramline_model::swap::{self, SwapVerdict};
+use ramline_model::verdict::of_total;
 
 use super::opinion;
 use crate::prelude::*;
@@ -9,7 +11,8 @@ pub(super) const TOPIC: Topic = Topic {
     id: "swap-in-use",
     area: Area::Swap,
     question: "Why is swap in use although memory is free?",
-    wants: opinion::WANTS,
+    // With the groups: the one that has most of it is named.
+    wants: Wanted { groups: true, ..opinion::WANTS },
     answer,
     mechanism: &[
         "How much is in swap (stock) shows what happened once; how much moves (flow) shows what it costs now. Tasks wait only for swap-ins.",
@@ -45,7 +48,17 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if let Some(planned) = opinion::of(inputs, &["zram", "swap"]).filter(|planned| !planned.starts_with("Nothing")) {
         out.to_do = planned;
     }
-    match state.map(|state| state.verdict) {
+    let owner = groups::swap_owner(inputs.snapshot);
+    let value = owner.as_ref().map(|of| format!("{}: {}", of.path, of_total(of.swap, of.used)));
+    out.add("most of it is of one group (now)", value, "memory.swap.current, or memory.memsw.usage_in_bytes");
+    if let Some(SwapOwner { path, limit: Some(limit), .. }) = &owner {
+        let show = format!("ramline show cgroups {}", word(path));
+        out.to_do = format!(
+            "Raise the limit of {limit} of {path}, or keep the group out of swap (memory.swap.max, or memory.swappiness 0); {show}."
+        );
+    }
+    let owned = owner.as_ref().map(owned).unwrap_or_default();
+    let answer = match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),
         Some(SwapVerdict::NoSwap) => "There is no swap area here.".into(),
         Some(SwapVerdict::Unused) => "Swap is not in use: the areas are empty and nothing moves.".into(),
@@ -67,5 +80,18 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         Some(SwapVerdict::Unknown { stock }) => {
             format!("{stock} is in swap. Whether tasks wait for it shows with --for 2s.")
         }
+    };
+    format!("{answer}{owned}")
+}
+
+/// Whose most of it is, and whether a limit put it there.
+fn owned(of: &SwapOwner) -> String {
+    let part = of_total(of.swap, of.used);
+    match (of.limit, of.hits) {
+        (Some(limit), Some(hits)) => format!(
+            " Group {} has {part}: it stands at its own limit of {limit}, met {hits} times, which put it there whatever the machine has free.",
+            of.path
+        ),
+        _ => format!(" Group {} has {part}.", of.path),
     }
 }

@@ -1,12 +1,16 @@
 //! `thp`: transparent huge pages, when they are made and how much uses them.
 
+use ramline_model::groups;
+
+use crate::findings::{filled_by_huge_pages, split_huge_pages};
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "thp",
     area: Area::Owners,
     question: "Are transparent huge pages on, and how much uses them?",
-    wants: Wanted { thp: true, mounts: true, ..LIGHT },
+    // With the groups that met a limit: one may be full of them.
+    wants: Wanted { thp: true, mounts: true, limited: true, ..LIGHT },
     answer,
     mechanism: &[
         "The processor can map a large block (2 MiB on x86) with one entry instead of 512: fewer misses in its table of addresses, smaller page tables, one fault instead of hundreds.",
@@ -68,8 +72,29 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         (Some(held), None) => format!("{held} uses them"),
         (None, _) => "how much uses them was not seen".to_owned(),
     };
+    let group = groups::huge_at_limit(inputs.snapshot).filter(|group| !groups::is_sandbox(&group.path));
+    if let Some(group) = &group {
+        out.put(
+            "in the group: huge pages of process memory",
+            format!("{} of {}", group.huge, group.anon),
+            "memory.stat",
+        );
+        out.put(
+            "that khugepaged may have filled in, at most",
+            group.filled,
+            "huge pages x max_ptes_none / pages of one",
+        );
+        let change = split_huge_pages(group);
+        let commands = |list: &[String]| list.join("; ");
+        out.to_do = format!(
+            "Try whether the group needs less: {} (as root; back: {}). Or madvise instead of always.",
+            commands(&change.commands),
+            commands(&change.undo)
+        );
+    }
+    let also = group.map(|group| format!(" {}.", filled_by_huge_pages(&group))).unwrap_or_default();
     match enabled {
-        Some("always") => format!("On for every program (always): {holds}."),
+        Some("always") => format!("On for every program (always): {holds}.{also}"),
         Some("madvise") => format!("On for programs that ask (madvise): {holds}."),
         Some("never") => format!("Off for process memory (never): {holds}."),
         Some(other) => format!("Set to {other}; {holds}."),

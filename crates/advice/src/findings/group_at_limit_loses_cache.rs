@@ -11,7 +11,7 @@
 //! Worked example: 940,000 pages in a window of 2.0 s read as 470,000 a second where 256,000 were true. Sure are 940,000 in 4 s: "at
 //! least 235,000 pages a second".
 
-use ramline_model::groups;
+use ramline_model::groups::{self, AT_LIMIT};
 use ramline_snapshot::cgroup::{Group, Version};
 
 use crate::prelude::*;
@@ -24,9 +24,6 @@ pub(super) const RULE: Rule = Rule {
     cost_if_wrong: "what this group gets is missing elsewhere; a program that reads more than fits reads again at any limit",
     tune: Tune::No("the limit of a group belongs to what made the group: its unit, or the program that watches it"),
 };
-
-/// At the limit reclaim frees a little more than was asked for: a group that is held there stands within some percent of it.
-const AT_LIMIT: f64 = 0.9;
 
 /// A group that suffers.
 struct Case<'a> {
@@ -44,14 +41,18 @@ const FLUSH_S: f64 = 2.0;
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
-    let groups = inputs.snapshot.groups.data()?;
-    let version = groups.version?;
-    // A parent comes before its children, and of equals the last is taken: the innermost.
-    let found = groups
+    let seen = inputs.snapshot.groups.data()?;
+    let version = seen.version?;
+    // The one that all screens name, where it is one of them; otherwise the most, and of equals the innermost: a parent comes before its
+    // children.
+    let named = groups::worst(inputs.snapshot, Some(&window)).map(|trouble| trouble.path);
+    let is_named = |case: &Case<'_>| named.as_deref() == Some(&case.group.path);
+    let order = |case: &Case<'_>| (is_named(case), case.per_second);
+    let found = seen
         .list
         .iter()
         .filter_map(|group| case(&window, group, version))
-        .max_by(|a, b| a.per_second.total_cmp(&b.per_second))?;
+        .max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal))?;
     let Case { group, limit, knob, per_second, least } = found;
     let page = Pages(1).bytes(inputs.snapshot.machine.page_size);
     let rate_mib = least * page.as_mib();
@@ -59,9 +60,6 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let before =
         window.before.groups.data().and_then(|g| g.list.iter().find(|g| g.path == group.path)).map(self::cache);
     let available = available::bytes(inputs.snapshot);
-    // A quarter: what a group lacks is not known; a step that can be seen to help or not.
-    let more = Bytes(limit.0 / 4);
-    let spare = available.is_some_and(|available| available.0 / 2 >= more.0);
     let again = counted(&window, per_second, least, page);
     let mut grounds = vec![
         evidence("the group", format!("{} of its limit of {limit}", group.current.unwrap_or_default()), knob),
@@ -73,15 +71,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     grounds.add("its tasks wait for memory", value, "memory.pressure some");
     grounds.add("available on the machine", available, "/proc/meminfo MemAvailable");
     let waits = waits.map(|p| format!("; its tasks wait for memory {p:.1} % of the time")).unwrap_or_default();
-    let advice = if spare {
-        format!(
-            "the machine has {} available: a limit of {} would let it keep more",
-            available.unwrap_or_default(),
-            limit + more
-        )
-    } else {
-        "the machine has no memory to give it: a smaller load or more RAM".to_owned()
-    };
+    // What a group lacks shows only where it has it: no number is made up.
+    let show = format!("ramline show cgroups {}", word(&group.path));
+    let advice = format!(
+        "a higher limit, as long as less is read again, or a smaller load; how much it needs is not known ({show} shows what fills it)"
+    );
     Some(Draft {
         title: format!(
             "Group {} is at its limit of {limit} and loses its cache: {}{least:.0} pages a second ({rate_mib:.1} MiB/s) are read again",
@@ -93,7 +87,6 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         effect: format!("{advice}{waits}"),
         evidence: grounds,
         confidence: Confidence::Medium,
-        change: if spare { change(inputs.snapshot, group, knob, limit, limit + more) } else { None },
         ..Draft::default()
     })
 }
@@ -152,31 +145,4 @@ fn refaults(group: &Group) -> Option<u64> {
 fn cache(group: &Group) -> Bytes {
     let get = |keys: [&str; 3]| keys.iter().find_map(|key| group.stat.get(*key).copied()).unwrap_or(0);
     Bytes(get(["total_cache", "file", "cache"]).saturating_sub(get(["total_shmem", "shmem", "shmem"])))
-}
-
-/// Through systemd where the group is a unit of it, which would put its own value back otherwise.
-fn change(snapshot: &Snapshot, group: &Group, knob: &str, old: Bytes, new: Bytes) -> Option<Change> {
-    let unit = group.path.rsplit('/').next().unwrap_or_default();
-    let what =
-        "raises the limit by a quarter, until the group is made anew; then look whether less is read again".to_owned();
-    let managed =
-        [".service", ".scope", ".slice"].iter().any(|kind| unit.ends_with(kind)) && knob != "memory.limit_in_bytes";
-    if managed {
-        let property = if knob == "memory.high" { "MemoryHigh" } else { "MemoryMax" };
-        let set = |bytes: Bytes| format!("systemctl set-property --runtime {} {property}={}", word(unit), bytes.0);
-        return Some(Change::by(what, [set(new)], [set(old)]));
-    }
-    let file = word(&format!("{}{}/{knob}", mount(snapshot)?, group.path.trim_end_matches('/')));
-    let set = |bytes: Bytes| format!("echo {} > {file}", bytes.0);
-    Some(Change::by(what, [set(new)], [set(old)]))
-}
-
-/// Where the hierarchy is mounted: as the groups were read, otherwise from the mounts.
-fn mount(snapshot: &Snapshot) -> Option<&str> {
-    let read = snapshot.groups.data().map(|groups| groups.mount.as_str()).filter(|at| !at.is_empty());
-    read.or_else(|| {
-        let mounts = snapshot.mounts.data()?;
-        let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"));
-        v1.or_else(|| mounts.iter().find(|m| m.fs == "cgroup2")).map(|m| m.at.as_str())
-    })
 }

@@ -5,6 +5,7 @@
 
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::PressureState;
+use ramline_model::verdict;
 use ramline_snapshot::pressure::Stall;
 
 use super::{RULES, not_looked};
@@ -71,7 +72,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
 fn short_of_memory(inputs: &Inputs<'_>) -> Option<String> {
-    let state = pressure::of(inputs.snapshot, inputs.window).state;
+    let state = verdict::pressure_with_groups(inputs.snapshot, inputs.window).state;
     (state >= PressureState::GroupAtLimit).then(|| lower(state.words().trim_end_matches('.')))
 }
 

@@ -16,8 +16,8 @@ use crate::users;
 /// Everything a rule may look at, owned.
 #[derive(Debug, Clone)]
 pub struct Case {
-    pub now: Snapshot,
-    pub before: Option<Snapshot>,
+    pub now: Box<Snapshot>,
+    pub before: Option<Box<Snapshot>>,
     pub tiers: Option<TierReport>,
     pub runs: Vec<RunRecord>,
 }
@@ -26,7 +26,7 @@ impl Case {
     /// A captured tree below `fixtures/`.
     pub fn tree(path: &str) -> Case {
         Case {
-            now: gather(&Root::new(ramline_testkit::tree(path)), Wanted::ALL),
+            now: Box::new(gather(&Root::new(ramline_testkit::tree(path)), Wanted::ALL)),
             before: None,
             tiers: None,
             runs: vec![],

@@ -81,7 +81,7 @@ fn still(mut case: Case) -> Case {
 #[test]
 fn a_machine_of_which_nothing_was_seen_yields_nothing_to_change_and_says_what_was_not_seen() {
     let mut case = with_zram();
-    case.now = ramline_snapshot::Snapshot::from_json("s", r#"{"schema_version":1,"machine":{}}"#).unwrap();
+    *case.now = ramline_snapshot::Snapshot::from_json("s", r#"{"schema_version":1,"machine":{}}"#).unwrap();
     let found = case.findings();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.as_str(), found[0].confidence), ("nothing-to-change", Confidence::Low));

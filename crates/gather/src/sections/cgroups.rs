@@ -16,6 +16,7 @@ const V1_FILES: &[&str] = &[
     "memory.stat",
     "memory.oom_control",
     "memory.failcnt",
+    "memory.memsw.failcnt",
     "memory.max_usage_in_bytes",
     "memory.kmem.usage_in_bytes",
     "memory.kmem.tcp.usage_in_bytes",
@@ -39,8 +40,7 @@ const V2_FILES: &[&str] = &[
 
 /// With the mounts, where they were read already.
 pub fn cgroups(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Cgroups> {
-    let known = mounts.and_then(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
-    let Some((version, mount)) = known.or_else(|| hierarchy(reader)) else { return absent(reader) };
+    let Some((version, mount)) = hierarchy_in(reader, mounts) else { return absent(reader) };
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
     reader.timed(|| {
         let mut unseen = Vec::new();
@@ -75,6 +75,12 @@ const USUAL: [(Version, &str, &str); 3] = [
     (Version::V2, "/sys/fs/cgroup", "memory.stat"),
     (Version::V1, "/cgroup/memory", "memory.usage_in_bytes"),
 ];
+
+/// The mount that carries the memory controller, of the mounts where they were read already.
+pub fn hierarchy_in(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Option<(Version, Mount)> {
+    let known = mounts.and_then(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
+    known.or_else(|| hierarchy(reader))
+}
 
 /// The mount that carries the memory controller.
 pub fn hierarchy(reader: &Reader<'_>) -> Option<(Version, Mount)> {

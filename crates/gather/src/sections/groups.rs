@@ -31,10 +31,14 @@ pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
         };
         walk(reader, version, Path::new(&mount.at), &mut out);
         out.mount = mount.at;
-        // A parent before its children, names in order: the separator comes before every character of a name.
-        ramline_units::sort_by(&mut out.list, |a, b| a.path.split('/').cmp(b.path.split('/')));
+        in_order(&mut out.list);
         out
     })
+}
+
+/// A parent before its children, names in order: the separator comes before every character of a name.
+pub fn in_order(list: &mut [Group]) {
+    ramline_units::sort_by(list, |a, b| a.path.split('/').cmp(b.path.split('/')));
 }
 
 fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
@@ -71,7 +75,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
 }
 
 /// A group from the files it has; `None` when it has none.
-fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &mut Groups) -> Option<Group> {
+pub fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &mut Groups) -> Option<Group> {
     let mut files = BTreeMap::new();
     let mut refused = false;
     for name in names(version) {

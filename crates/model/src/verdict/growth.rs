@@ -10,7 +10,8 @@
 //!
 //! Worked example: 434 MiB left, shared memory grew by 30 MiB in 2 s to 400: it lasts 29 s at this rate.
 
-use super::{Deciding, LONGEST, Status, Verdict, VerdictState, capital, of_total};
+use super::words::capital;
+use super::{Deciding, LONGEST, Status, Verdict, VerdictState, of_total};
 use crate::available;
 use crate::prelude::*;
 

@@ -3,7 +3,9 @@
 //! Counters since boot are not shown as rates.
 
 use ramline_model::fragmentation::{Index, Order};
-use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
+use ramline_model::groups::{self, Trouble};
+use ramline_model::pressure::{PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
+use ramline_model::verdict;
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, ScaleFactor, Watermarks, ZoneMarks};
 
 use crate::prelude::*;
@@ -16,6 +18,8 @@ pub struct ShowPressure {
     pub schema_version: u64,
     /// PSI, refaults, reclaim.
     pub pressure: Option<PressureModel>,
+    /// The group that is worst off at its own limit, where one is.
+    pub trouble: Option<Trouble>,
     /// Zones, watermarks, distances; `None` without zoneinfo.
     pub watermarks: Option<Watermarks>,
     /// What could not be seen, and why.
@@ -31,6 +35,7 @@ impl ShowPressure {
         settings: true,
         swaps: true,
         lru_gen: true,
+        limited: true,
         ..super::MEMORY
     };
 
@@ -39,9 +44,11 @@ impl ShowPressure {
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
         let sections =
             ["pressure_memory", "pressure_io", "pressure_cpu", "vmstat", "zoneinfo", "buddyinfo", "settings"];
+        let trouble = groups::worst(snapshot, window).filter(Trouble::is_telling);
         ShowPressure {
             schema_version: SCHEMA_VERSION,
-            pressure: Some(pressure::of(snapshot, window.copied())),
+            pressure: Some(verdict::pressure_with_groups(snapshot, window.copied())),
+            trouble,
             watermarks: watermarks::of(snapshot, window.copied()),
             unseen: super::unseen_of(snapshot, &sections),
         }
@@ -51,6 +58,10 @@ impl ShowPressure {
 impl Screen for ShowPressure {
     fn sheet(&self) -> Sheet {
         let mut sheet = topic(self.pressure.as_ref(), self.watermarks.as_ref());
+        if let (Some(trouble), Some(pressure)) = (&self.trouble, &self.pressure) {
+            sheet.painted(Paint::Warn, verdict::of_group(trouble, pressure));
+            sheet.next("ramline explain cgroup-memory (why, and what to do)");
+        }
         super::unseen(&mut sheet, &self.unseen);
         if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
             sheet.next("ramline show pressure --for 2s (rates and minutes need two readings)");
@@ -98,7 +109,7 @@ fn state_words(pressure: &PressureModel) -> (Paint, &'static str) {
     let paint = match pressure.state {
         PressureState::Calm | PressureState::ReadAgain => Paint::Good,
         PressureState::Unknown | PressureState::Reclaiming => Paint::Bold,
-        PressureState::Elsewhere | PressureState::GroupAtLimit => Paint::Warn,
+        PressureState::Elsewhere | PressureState::Unexplained | PressureState::GroupAtLimit => Paint::Warn,
         PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing => Paint::Bad,
     };
     (paint, pressure.state.words())

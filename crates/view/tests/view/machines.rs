@@ -9,7 +9,7 @@ use ramline_gather::gather;
 use ramline_kernel::Root;
 use ramline_model::groups::Selection;
 use ramline_model::ledger::Ledger;
-use ramline_model::{pressure, swap, tiers, tmpfs, watermarks, zram};
+use ramline_model::{swap, tiers, tmpfs, watermarks, zram};
 use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::mounts::{Capacity, Mount};
 use ramline_snapshot::shmem::{Amount, File, GraphicsClient, GraphicsRegion, Holder, Object, Shmem};
@@ -44,7 +44,7 @@ fn report(seen: &Snapshot) -> CheckupReport {
         ledger: Ledger::of(seen),
         tiers: tiers::of(seen),
         watermarks: watermarks::of(seen, None),
-        pressure: Some(pressure::of(seen, None)),
+        pressure: Some(ramline_model::verdict::pressure_with_groups(seen, None)),
         swap: swap::of(seen, None),
         zram: zram::of(seen),
         tmpfs: tmpfs::of(seen),

@@ -8,7 +8,7 @@ use ramline_evidence::{RunRecord, TierReport};
 use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
-use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_model::{swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_sandbox::progress::{Progress, Silent};
 use ramline_snapshot::setup::SetUp;
 use ramline_view::measured::priced;
@@ -248,7 +248,7 @@ fn report(mode: Mode, seen: &Snapshot, set_up: &SetUp, window: Option<Window<'_>
         drift: earlier.zip(ledger.as_ref()).map(|((before, span), after)| Drift::between(&before, after, span)),
         ledger,
         watermarks: watermarks::of(seen, window),
-        pressure: Some(pressure::of(seen, window)),
+        pressure: Some(verdict::pressure_with_groups(seen, window)),
         swap: swap::of(seen, window),
         zram: zram::of(seen),
         tmpfs: tmpfs::of(seen),

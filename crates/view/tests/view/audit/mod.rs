@@ -20,7 +20,7 @@ use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
 use ramline_gather::gather;
 use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
-use ramline_model::{pressure, watermarks};
+use ramline_model::watermarks;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
@@ -84,7 +84,7 @@ fn checkup(inputs: &Inputs<'_>) -> CheckupReport {
         sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
         verdict,
         ledger: Ledger::of(inputs.snapshot),
-        pressure: Some(pressure::of(inputs.snapshot, inputs.window)),
+        pressure: Some(ramline_model::verdict::pressure_with_groups(inputs.snapshot, inputs.window)),
         watermarks: watermarks::of(inputs.snapshot, inputs.window),
         findings: findings(inputs),
         ..CheckupReport::default()
