@@ -346,6 +346,7 @@ mod tests {
         assert!(one.starts_with("In one simulation swap:60 is the fastest, 0.50 s"), "{one}");
         let only =
             said(vec![setting("no-swap", Verdict::Thrashing, 5.0, None), setting("swap:60", Verdict::Fine, 0.5, None)]);
+        let only = only.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(only.starts_with("Only swap:60 is predicted to end well in all simulations, 0.50 s (0.45 to 0.55) a round; no-swap takes 10"), "{only}");
         let none = said(vec![setting("no-swap", Verdict::Killed, 1.0, None)]);
         assert!(none.starts_with("No setting is predicted to end well"), "{none}");

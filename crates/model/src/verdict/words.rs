@@ -116,7 +116,7 @@ pub(super) fn details(verdict: &Verdict, pressure: &PressureModel, plenty: bool)
     }
     if verdict.cache_in_use.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
         out.push(format!(
-            "{} of that holds files in use; if other programs take it, they are read from disk again.",
+            "{} of that holds files in use; if taken, they are read from disk again.",
             verdict.cache_in_use
         ));
     }
@@ -131,9 +131,7 @@ pub(super) fn details(verdict: &Verdict, pressure: &PressureModel, plenty: bool)
         (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
         (VerdictState::Elsewhere, Basis::Window { .. }) => {}
         (VerdictState::Elsewhere, _) => {
-            out.push(
-                "One group at its limit, or files read again and again? ramline show --for 2s shows which.".to_owned(),
-            );
+            out.push("A group at its limit, or a cache too small? Try: ramline show --for 2s".to_owned());
         }
         _ => {}
     }

@@ -25,7 +25,7 @@ impl Screen for Rows<'_, Watched> {
         let [evicted, by_age, refaulted, dropped] = [total.evicted, total.by_age, total.refaulted, total.dropped]
             .map(|pages| pushed::size(pages, watched.page));
         sheet.line(format!(
-            "Evicted {evicted}, of it by DAMON {by_age}; {refaulted} came back. Dropped (on request, or the file was deleted or cut) \
+            "Evicted {evicted}, of it by DAMON {by_age}; {refaulted} refaulted. Dropped (on request, or the file was deleted or cut) \
              {dropped}."
         ));
         pushed::recorded(&mut sheet, &watched.recorded);

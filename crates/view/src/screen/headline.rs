@@ -143,7 +143,7 @@ fn word(arm: &ArmResult) -> (&str, u64) {
 fn endings(arms: &[ArmResult], both: bool) -> Option<String> {
     let verb = |word: &str| match word {
         "completed" => "finished",
-        "thrashing" => "got stuck (thrashing)",
+        "thrashing" => "got stuck",
         "killed" => "was killed",
         "failed" => "failed",
         _ => "was cut short",
@@ -206,14 +206,11 @@ mod tests {
         let mut runs = timed(&[("no-swap", 9.0), ("swap", 3.0), ("zram", 1.0)], 1);
         runs[0].verdict = Verdict::Thrashing("20 s passed".into());
         let text = of(&runs);
-        assert_eq!(
-            text,
-            "zram is 9 times faster than no-swap; no-swap got stuck (thrashing) (1 run each, 6 needed for proof)."
-        );
+        assert_eq!(text, "zram is 9 times faster than no-swap; no-swap got stuck (1 run each, 6 needed for proof).");
         let mut stuck = timed(&[("no-swap", 9.0), ("zram", 1.0)], 1);
         stuck[0].figures.clear();
         stuck[0].verdict = Verdict::Thrashing("20 s passed".into());
-        assert_eq!(of(&stuck), "zram finished, no-swap got stuck (thrashing) (1 run; 6 are needed for proof).");
+        assert_eq!(of(&stuck), "zram finished, no-swap got stuck (1 run; 6 are needed for proof).");
     }
 
     #[test]

@@ -282,7 +282,7 @@ no swap        as the machine has it  not known     0 of 1
         let seven: Vec<RunRecord> = runs.iter().cycle().take(21).cloned().collect();
         assert_eq!(
             proof_answer(&ProofTable::of(&seven).unwrap()),
-            "zram is 2 times faster than as configured; no swap got stuck (thrashing) (7 runs each)."
+            "zram is 2 times faster than as configured; no swap got stuck (7 runs each)."
         );
     }
 

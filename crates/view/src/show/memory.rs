@@ -139,7 +139,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
     match (kind, how) {
         (PieceKind::Processes, Freeable::No) => "cannot be freed (no free swap)",
         (PieceKind::Processes, Freeable::Partly) => "freed in part by swapping",
-        (PieceKind::Shared, Freeable::No) => "freed when deleted (no free swap)",
+        (PieceKind::Shared, Freeable::No) => "freed when deleted",
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",

@@ -123,7 +123,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
 Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
-1.5 GiB of that holds files in use; if other programs take it, they are read from disk again.
+1.5 GiB of that holds files in use; if taken, they are read from disk again.
 PPPPPPPPPPPPPPPPPPPTTTTTTZZZkkkkkkkkkddcccccccccccccccccccccccccccccccccccccccccccccccc.............
 P processes                    1.5 GiB  18.8 %  freed by swapping
 T tmpfs and shared memory    512.0 MiB   6.2 %  freed by swapping
