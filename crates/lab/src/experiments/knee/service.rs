@@ -235,6 +235,17 @@ impl Guard {
         Guard { group, most, least, without_swap, beside, files: BTreeSet::new() }
     }
 
+    fn measure(&mut self) -> Result<()> {
+        let stat = self.group.stat()?;
+        self.most = self.most.max(stat.current.unwrap_or_default());
+        if self.without_swap {
+            let tables = stat.page_tables.unwrap_or_default();
+            let now = stat.anon.unwrap_or_default() + stat.shmem.unwrap_or_default() + tables;
+            self.least = self.least.max(now);
+        }
+        Ok(())
+    }
+
     /// What others did for the command beside it.
     pub const fn beside(&self) -> Option<&Beside> {
         self.beside.as_ref()
@@ -259,17 +270,13 @@ impl Look for Guard {
             let why = "the service stood still: nothing more could be reclaimed at this limit";
             return Ok(Some(Verdict::Thrashing(why.to_owned())));
         }
-        let stat = self.group.stat()?;
-        self.most = self.most.max(stat.current.unwrap_or_default());
-        if self.without_swap {
-            let tables = stat.page_tables.unwrap_or_default();
-            let now = stat.anon.unwrap_or_default() + stat.shmem.unwrap_or_default() + tables;
-            self.least = self.least.max(now);
-        }
+        self.measure()?;
         Ok(None)
     }
 
     fn end(&mut self, root: &Root) {
+        // A command may be over before the first look.
+        self.measure().ok();
         if let Some(beside) = &mut self.beside {
             beside.end(root);
         }
