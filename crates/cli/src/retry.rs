@@ -54,7 +54,10 @@ pub fn with(words: &[String], more: &[&str]) -> String {
             at.next_if(|next| !next.starts_with('-'));
         }
     }
-    kept.extend(more.iter().map(|word| (*word).to_owned()));
+    // The lab alone knows what is compared by its old name too.
+    let old = words.get(1).is_some_and(|word| word == "lab");
+    let here = |word: &&str| if *word == "--arms" && !old { "--settings".to_owned() } else { (*word).to_owned() };
+    kept.extend(more.iter().map(here));
     kept.extend(after.iter().cloned());
     command_line(&kept)
 }
@@ -86,6 +89,13 @@ pub fn after(records: &[RunRecord], why: String, words: &[String]) -> (String, S
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_command_outside_the_lab_gets_the_name_of_the_option_that_it_has() {
+        let given = words("ramline tune plan zram --judge --settings swap:60 -- x");
+        let line = with(&given, &["--arms", "no-swap"]);
+        assert_eq!(line, "ramline tune plan zram --judge --settings no-swap -- x");
+    }
+
     #[test]
     fn a_size_is_read_as_it_is_shown() {
         assert_eq!(
