@@ -51,6 +51,11 @@ pub fn size(bytes: Bytes) -> String {
     bytes.to_string().replace(' ', "\u{a0}")
 }
 
+/// A size as a place on the axis of a chart.
+pub fn axis(bytes: Bytes) -> f64 {
+    bytes.as_f64()
+}
+
 /// A duration of one operation: `85 ns`, `80.1 µs`, `1.5 ms`, `12 s`.
 pub fn latency(ns: Nanos) -> String {
     measured_ns(ns.as_secs_f64() * 1e9)

@@ -11,8 +11,9 @@
 use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
 
+use super::line::LedgerLine;
 use super::locked::{self, Locked};
-use super::{LedgerLine, Term, term};
+use super::term::{self, Term};
 use crate::prelude::*;
 
 /// A part of a line: its size, or the most and the least of it.

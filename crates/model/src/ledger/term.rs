@@ -1,6 +1,6 @@
 //! The names of the lines and of their parts.
 
-use super::{Freeable, LedgerLine};
+use super::line::{Freeable, LedgerLine};
 use crate::prelude::*;
 use Freeable::{AtCost, No, Now, Partly};
 

@@ -11,7 +11,8 @@
 //!
 //! Worked example: 4,178,013 pages of a VMware balloon are 15.9 GiB; the leftover of 17.9 GiB becomes a line of 15.9 and a leftover of 2.0 GiB.
 
-use super::{LedgerLine, Outside, Term, term};
+use super::line::{LedgerLine, Outside};
+use super::term::{self, Term};
 use crate::prelude::*;
 
 /// Adds their lines; returns what is not in MemTotal.

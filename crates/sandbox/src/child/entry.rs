@@ -37,6 +37,9 @@ pub fn command(kind: &str, task: &impl Serialize) -> Result<Command> {
     Ok(command)
 }
 
+/// The kind of child that does not end with us: it puts a limit back when we have died.
+pub const OUTLIVES: &str = "keep-limit";
+
 /// Does the task in the arguments after the hidden one, and reports on standard output.
 #[must_use]
 pub fn main(kinds: &[ChildKind], args: &[String]) -> ExitCode {
@@ -54,7 +57,7 @@ fn work(kinds: &[ChildKind], args: &[String]) -> Result<()> {
     let unknown = || LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug()));
     let (_, work) = kinds.iter().find(|(name, _)| name == kind).ok_or_else(unknown)?;
     let Assignment { supervisor, task } = ramline_units::json::parse(assignment).map_err(unreadable)?;
-    if kind != super::keeper::KIND {
+    if kind != OUTLIVES {
         process::die_with_parent(supervisor)?;
     }
     // When its group is out of memory it is this process, or the command it becomes, that must go. Raising needs no privilege;

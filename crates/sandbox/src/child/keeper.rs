@@ -12,7 +12,7 @@ use ramline_kernel::cgroup::{Existing, Setting};
 use crate::prelude::*;
 
 /// The kind of child; it outlives us.
-pub const KIND: &str = "keep-limit";
+pub const KIND: &str = super::entry::OUTLIVES;
 /// More than it takes; an emulator's bound is set by the same call.
 const ADDRESS_SPACE: Bytes = Bytes::from_gib(4);
 

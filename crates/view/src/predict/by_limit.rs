@@ -132,7 +132,8 @@ pub(super) fn chart(sheet: &mut Sheet, forecast: &Forecast, title: &str, pick: P
     let panel = |name: &str| {
         let of =
             |limit: &Bytes| at(forecast, name, *limit)?.foretold.filter(|figures| figures.verdict != Verdict::Killed);
-        let points = limits.iter().filter_map(|limit| Some((limit.as_f64(), pick(&of(limit)?)?.median))).collect();
+        let points =
+            limits.iter().filter_map(|limit| Some((format::axis(*limit), pick(&of(limit)?)?.median))).collect();
         let values: Vec<String> = limits
             .iter()
             .map(|limit| format!("{} with {}", cell(at(forecast, name, *limit), pick, text), format::size(*limit)))

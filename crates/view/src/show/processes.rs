@@ -150,7 +150,7 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         SortBy::Swap => i128::from(row.swap.0),
         SortBy::PageTables => i128::from(row.page_tables.0),
         SortBy::Growth => row.growth.map_or(i128::MIN, |g| i128::from(g.0)),
-        SortBy::Cpu => millionths(row.cpu),
+        SortBy::Cpu => by_share(row.cpu),
         SortBy::Count => i128::from(row.processes),
         SortBy::Name => 0,
     };
@@ -162,10 +162,9 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
     }
 }
 
-/// Order of shares; what is not known comes last.
-#[expect(clippy::cast_possible_truncation, reason = "a share of some thousand processors")]
-fn millionths(share: Option<f64>) -> i128 {
-    share.map_or(-1, |share| (share * 1e6) as i128)
+/// Order of shares; what is not known comes last. The bits of numbers from 0 on are in their order.
+fn by_share(share: Option<f64>) -> i128 {
+    share.map_or(-1, |share| i128::from(share.max(0.0).to_bits()))
 }
 
 /// The columns in the order in which they are read; what tells least goes first where there is little room, and what the rows are

@@ -166,7 +166,9 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_said_once_and_counted() {
-        let denied = |path: &str| KernelError::io("open", path, std::io::ErrorKind::PermissionDenied.into());
+        // errno(3)
+        const EACCES: i32 = 13;
+        let denied = |path: &str| KernelError::io("open", path, std::io::Error::from_raw_os_error(EACCES));
         let failures = Failures::default();
         assert_eq!(failures.refused("x"), None);
         failures.tell(None, &denied("/root"));

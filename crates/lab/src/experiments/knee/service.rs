@@ -205,7 +205,7 @@ impl Service {
         for turn in 0.. {
             let before = refaults()?;
             let (ran, completed) = ask()?;
-            let read = refaults()?.saturating_sub(before);
+            let read = ramline_units::growth(before, refaults()?).unwrap_or(0);
             let settled = last.is_some_and(|last: u64| read.saturating_mul(2) > last) || read == 0 && turn > 0;
             if settled || !completed || turn >= WARM_UPS {
                 return Ok(ran);
