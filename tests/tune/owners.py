@@ -89,5 +89,5 @@ def rule_and_fstab(machine):
 
 
 def own_unit(machine):
-    """A unit of the reader's own, which systemd ends with the swap it makes."""
+    """A unit of the reader's own makes device and swap."""
     passing(machine, "unit", "zram_by_unit")

@@ -4,7 +4,7 @@
 //! has a rule of its own. Not the ZFS cache, which shrinks.
 //!
 //! **Large** is a tenth of RAM and [`FIXED`] beside it. A tenth is what decides elsewhere whether available memory is low: so much in one place is
-//! the difference between a machine that is fine and one that is not. Fourteen captured machines without a leak have at most 3.3 % in one form. What a
+//! the difference between a machine that is fine and one that is not. Fourteen captured machines without a leak have at most 4.3 % in one form. What a
 //! kernel takes whatever the RAM is does not count: on a router of 64 MiB that alone is a tenth.
 //!
 //! Worked example: 42.9 GiB of slab in use on 60.5 GiB are 71 %; 26 MiB in no counter of 116 are 22 %, and not large: 12 and 32 MiB are 44.

@@ -110,11 +110,11 @@ zram_by_rule() {
     udevadm settle
     systemctl start dev-zram0.swap
 }
-# The device by a unit of the reader's own, which ends with its swap.
+# The device by a unit of the reader's own.
 zram_by_unit() {
     without_generator
     printf '[Unit]
-BindsTo=dev-zram0.swap
+Description=A zram area of the reader's own
 [Service]
 Type=oneshot
 RemainAfterExit=yes
@@ -122,7 +122,7 @@ ExecStart=/sbin/modprobe zram
 ExecStart=/bin/sh -c "echo lz4 >/sys/block/zram0/comp_algorithm; echo 134217728 >/sys/block/zram0/disksize"
 ExecStart=/sbin/mkswap /dev/zram0
 ExecStart=/sbin/swapon --priority 77 /dev/zram0
-ExecStop=/bin/sh -c "echo 1 >/sys/block/zram0/reset"
+ExecStop=/bin/sh -c "swapoff /dev/zram0; echo 1 >/sys/block/zram0/reset"
 [Install]
 WantedBy=multi-user.target
 ' >/etc/systemd/system/mine.service

@@ -105,7 +105,7 @@ fn effect(inputs: &Inputs<'_>, most: &Unowned, cache: Option<&ramline_snapshot::
             "which driver is not known here. {}Where it grows it is a leak: more RAM only delays the end; a reboot frees it, and so may unloading the module (lsmod). /proc/allocinfo, where the kernel has it, names who allocated it",
             uncounted_hint(inputs)
         ),
-        (Form::Graphics, _) => "the programs that draw hold it; ramline explain kernel-memory, as root, names them by /proc/PID/fdinfo".to_owned(),
+        (Form::Graphics, _) => "the programs that draw hold it; the lines drm-total-* of /proc/PID/fdinfo say how much each has, where the driver writes them".to_owned(),
         (Form::Balloon, _) => {
             "no setting of this machine gets it back: the host is short of memory, or a limit of this guest below its size makes it (VMware: limit and reservation; libvirt: virsh setmem)".to_owned()
         }
