@@ -8,7 +8,7 @@ SHARED = (
     "Shared data leaves in bursts, and when a burst comes is chance. Reclaim for read-ahead may not write shared pages, so code alone has to go, until one of two things happens. The kernel "
     "stops reading ahead, since its count of misses (`mmap_miss`) has passed 100, and each fault may write; the count goes up by one a fault and down by about one, so it wanders (simulated "
     "and traced it passes after some 1,000 faults, or not at all). Or the program needs pages of its own that have left; reclaim for them writes up to 8,000 pages at once, as its writes are "
-    "kept back while a cluster is read. With swappiness 180, 15 of 23 traced runs came to the first, and 15 of 22 on another machine; runs of one setting differ by 2 to 5 times. "
+    "plugged while a cluster is read. With swappiness 180, 15 of 23 traced runs came to the first, and 15 of 22 on another machine; runs of one setting differ by 2 to 5 times. "
     "Traced and simulated, the first 500 reclaims with swappiness 100 agree within a few percent: how deep they go, how many pages they look at and free. One thing left there beside "
     "chance is that a processor has one pace: where reads are cheap it is taken for faster in reclaim than it is (0.27 µs for a page by tracing, where a round said 0.14). Other settings "
     "were not traced so."

@@ -34,7 +34,7 @@ pub const COMMON: &[Parameter] = &[
         "runs",
         Kind::Count(1, 100),
         Some("7"),
-        "Runs of each setting, in alternating order; below 6 no difference is claimed",
+        "Runs of each setting, in alternating order; below 6 no difference is called significant",
     ),
     row("seed", Kind::Count(0, u64::MAX), Some("256"), "Seed of what is random"),
     row("dir", Kind::Path, None, "Scratch place: a directory on a disk"),

@@ -117,7 +117,7 @@ pub struct Events {
     pub major_faults: Option<u64>,
 }
 
-/// What changed over a window; `None` where a counter was reset: the group was made anew.
+/// What changed over a window; `None` where a counter was reset: the group was made again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
     /// Growth of `current` in bytes per second.

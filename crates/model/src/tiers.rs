@@ -95,7 +95,7 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
         let writeback = device.and_then(|d| d.backing_dev.as_deref()).is_some_and(|b| b != "none");
         let kind = if area.kind == AreaKind::Zram { TierKind::Zram } else { TierKind::SwapArea };
         let keeps = match (kind, writeback) {
-            (TierKind::Zram, true) => "gives way only when told to write back",
+            (TierKind::Zram, true) => "reclaimed only by an order to write back",
             (TierKind::Zram, false) => "keeps what it has, however old",
             _ => "keeps what it has until it is read back",
         };

@@ -119,7 +119,11 @@ fn without_roff(page: &str) -> String {
         .lines()
         .filter(|line| !line.starts_with(".TH"))
         .map(|line| line.trim_start_matches(".SH ").replace("\\-", "-"));
-    lines.collect::<Vec<_>>().join("\n").replace("\\fB", "").replace("\\fR", "").replace("\\fI", "")
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.replace("\\fB", "").replace("\\fR", "").replace("\\fI", "");
+    // Names of options are no prose.
+    let words = text.split([' ', '\n', '[', ']']).filter(|word| !word.starts_with("--"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(super) const TOPIC: Topic = Topic {
     mechanism: &[
         "Every page read from or written to a file stays in RAM until the room is needed. Reading it again then costs a copy instead of a disk access.",
         "A page enters on the inactive list and moves to the active one when it is used again; the inactive list is reclaimed first. One long read of a large file therefore pushes out little of what is used steadily.",
-        "An evicted page leaves a mark. If it is read again while the mark is there, the kernel counts a refault; if it came back so soon that a larger cache would have kept it, it becomes active at once and counts as working set. That second rate is what a larger cache would save.",
+        "An evicted page leaves a mark. If it is read again while the mark is there, the kernel counts a refault; if that is so soon that a larger cache would have kept it, it becomes active at once and counts as working set. That second rate is what a larger cache would save.",
         "Dirty pages are written first, mapped ones cost a fault when they are missed, locked ones and tmpfs stay. Since 5.18 (xfs) and 6.16 (ext4) the cache also keeps files in blocks of several pages.",
     ],
     myth: "Dropping caches makes room: it throws away what would have been dropped anyway when needed, and the next reads go to the disk. It is for measuring cold starts.",

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     looks_for: "a faster swap area at or below the priority of a slower one",
     explain: "swap-order",
     check,
-    cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room",
+    cost_if_wrong: "while an area is off its pages return to RAM or move to the other area, which takes time and room",
     tune: Tune::Lines(&[(ramline_plan::Topic::Zram, "zram")]),
 };
 

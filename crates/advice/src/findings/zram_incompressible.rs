@@ -87,6 +87,6 @@ fn change(device: &ZramDevice, kept_whole: Bytes) -> Option<Change> {
     Some(Change::by(
         format!("writes the incompressible pages of {} to {place}, which frees up to {kept_whole} of RAM", device.name),
         [format!("echo huge > /sys/block/{}/writeback", device.name)],
-        ["# none needed: a page that is used again comes back into RAM by itself".into()],
+        ["# none needed: a page that is used again is read into RAM by itself".into()],
     ))
 }

@@ -17,7 +17,7 @@ pub struct Judging {
     /// What that command may have, pools included (two thirds of what it uses without a limit)
     #[arg(long, value_name = "SIZE", requires = "judge")]
     memory: Option<String>,
-    /// Runs of that command under each setting; below 6 no difference is claimed (7)
+    /// Runs of that command under each setting; below 6 no difference is called significant (7)
     #[arg(long, value_name = "N", requires = "judge")]
     runs: Option<String>,
     /// Run it although the machine is busy; the records say so

@@ -29,7 +29,7 @@ pub struct Show {
 pub enum Topic {
     /// Where every byte of MemTotal is
     Memory,
-    /// The tiers, in the order in which they give way
+    /// The tiers, in the order in which they are reclaimed
     Tiers,
     Processes(processes::Processes),
     Cgroups(cgroups::Cgroups),

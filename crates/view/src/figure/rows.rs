@@ -101,7 +101,7 @@ pub const ROWS: &[Row] = &[
         .large("there are many CPUs, each of which may hold changes back"),
     row("ledger.in_report", "/sys/module/page_reporting, and the features of the balloon device; 64 blocks at most at a time", "kernel-memory")
         .named(&["in report", "free page reporting"])
-        .large("a hypervisor is told which memory is free, so that it can use it elsewhere"),
+        .large("a hypervisor learns which memory is free, so that it can use it elsewhere"),
     row("ledger.counters", "the program: counters that make up the lines", "used").unit("counters").scope(FigureScope::Fact),
     row("ledger.outside", "/proc/vmstat nr_memmap_boot_pages, and the size of RAM and page", "used")
         .named(&["outside MemTotal", "page descriptors"])

@@ -100,7 +100,7 @@ fn result(page: &SeriesPage<'_>) -> Sheet {
         }
     }
     if table.arms.len() > 1 {
-        sheet.dim(format!("Compared with {}; a difference is claimed from 6 runs on.", page.against()));
+        sheet.dim(format!("Compared with {}; a difference is called significant from 6 runs on.", page.against()));
     }
     sheet
 }

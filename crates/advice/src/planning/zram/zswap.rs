@@ -52,7 +52,7 @@ fn steps(desk: &mut Desk<'_>) -> Result<Vec<Step>, String> {
     }
     if !desk.set_up.systemd {
         return Err(String::from(
-            "without systemd it comes back at boot: put zswap.enabled=0 on the kernel's command line, or for this boot alone: ramline tune plan zram-and-zswap --runtime-only",
+            "without systemd it is on again at boot: put zswap.enabled=0 on the kernel's command line, or for this boot alone: ramline tune plan zram-and-zswap --runtime-only",
         ));
     }
     let text = format!("# Written by ramline; undone by `ramline tune undo`.\nw {SWITCH} - - - - N\n");

@@ -19,7 +19,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "What do forks of a large process cost, with and without transparent huge pages?",
     how: "A process in a memory cgroup fills private memory, of 4 KiB pages in one setting and of huge pages in the other. It forks copies that end at \
-          once, one after the other, and each fork is timed. Then several copies live at once and write to every so many-th page; what the \
+          once, one after the other, and each fork is timed. Then several copies live at once and write to one page of every 16 (--every); what the \
           group is charged for them is read while they stand still. At last the process writes to its own pages again.",
     needs: "root, a memory cgroup (version 1 or 2), memory for the process and all it may copy",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/fork-storm.md")),

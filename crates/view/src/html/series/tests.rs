@@ -214,5 +214,5 @@ fn two_series_stand_side_by_side_and_each_arm_is_compared_with_its_own() {
     assert!(page.contains("<h1>zram (second) is 2 times faster than zram (first)"), "{page}");
     let rows = ["swap:60 (first)", "swap:60 (second)", "zram (first)", "zram (second)"];
     assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), rows);
-    assert!(page.contains("Compared with the first series; a difference is claimed from 6 runs on."));
+    assert!(page.contains("Compared with the first series; a difference is called significant from 6 runs on."));
 }

@@ -35,7 +35,7 @@ impl ShowCgroups {
             let grown = told(groups, GroupMemory::grew, number::growth);
             say(Paint::Plain, &format!("Growth over {span}"), grown);
             let back = told(groups, GroupMemory::came_back, |n| format!("{} pages/s", number::figure(n)));
-            say(Paint::Warn, &format!("Came back after eviction over {span}"), back);
+            say(Paint::Warn, &format!("Refaults over {span}"), back);
         }
         let dying: Option<u64> = groups.iter().filter(|g| g.parent.is_none()).map(|g| g.dying).max().flatten();
         points.extend(dying.filter(|n| *n >= MANY_DYING).map(|n| {

@@ -221,7 +221,7 @@ fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     points.extend(dying.map(|groups| format!("{groups} below it were removed and still hold memory (now)")));
     points.extend(show.span.zip(group.rates).map(|(span, rates)| {
         let grown = rates.growth.map_or_else(
-            || "growth not known, the group was made anew".to_owned(),
+            || "growth not known, the group was made again".to_owned(),
             |g| format!("growth {}", number::growth(g)),
         );
         let [file, anon] =
