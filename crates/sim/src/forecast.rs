@@ -2,8 +2,6 @@
 //!
 //! The middle of the runs is the forecast; its interval is for nine of ten of them, and of counts goes beyond on kernels that were only read.
 
-mod fastest;
-
 use ramline_trace::generate::Load;
 use ramline_units::JsonSchema;
 use serde::Serialize;

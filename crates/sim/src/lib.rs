@@ -41,6 +41,7 @@ mod charge;
 mod cluster;
 pub mod cost;
 mod enough;
+mod fastest;
 mod fault;
 mod folio;
 mod follow;

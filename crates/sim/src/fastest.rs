@@ -3,7 +3,7 @@
 //! What it is not: a test of significance, since simulations can be as many as one likes. Worked example: a setting that is a tenth faster in each draw wins all of them, though
 //! draws differ by ten times and the ranges of both overlap.
 
-use super::{Forecast, Foretold};
+use crate::forecast::{Forecast, Foretold};
 
 /// The part of all draws that the fastest setting wins.
 const MOST: f64 = 0.9;
@@ -52,8 +52,8 @@ impl Forecast {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Figures, Range};
     use super::*;
+    use crate::forecast::{Figures, Range};
 
     #[test]
     fn the_fastest_wins_nine_of_ten_common_draws_and_no_median_alone_makes_one() {
