@@ -14,13 +14,13 @@ SHARED = (
     "were not traced so."
 )
 RANDOM = (
-    "Chance: a run goes one of two ways, with 2,440 to 2,660 or 3,360 to 3,380 swap-ins a round. Of the twenty runs ten went the first, so that the middle of all lies between both; of 128 simulated "
-    "ones 85 did. In each way simulations are right to 2 %. What decides between them was not traced."
+    "Chance: runs are bimodal, with 2,440 to 2,660 or 3,360 to 3,380 swap-ins a round. Ten of the twenty runs are of the first kind, so that the median lies between both; of 128 simulated "
+    "ones 85 are. Within each kind simulations are right to 2 %. What decides between them was not traced."
 )
 # Its runs have 164,392 to 189,323 and 247,922 to 256,307 file pages a round.
 NO_SWAPPING = (
-    "A run goes one of two ways, with 164,000 to 189,000 or about 250,000 file pages a round. Of twenty runs eighteen went the first, and most simulated ones go the second. What decides between them is not known."
+    "Runs are bimodal: 164,000 to 189,000 or about 250,000 file pages a round. Of twenty runs eighteen are of the first kind, and most simulated ones of the second. What decides between them is not known."
 )
-CAUSES = {("code-plus-data, two read-aheads", "swap:0 text 8192KiB", "file pages back"): NO_SWAPPING}
+CAUSES = {("code-plus-data, two read-aheads", "swap:0 text 8192KiB", "file pages re-read"): NO_SWAPPING}
 CAUSES |= {("code-plus-data, random", "swap:60 random", figure): RANDOM for figure in ("major faults", "swap-ins")}
-CAUSES |= {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text", "zram:lz4:180 text") for figure in ("major faults", "swap-ins", "file pages back")}
+CAUSES |= {("code-plus-data, shared", setting, figure): SHARED for setting in ("swap:1 text", "swap:60 text", "swap:100 text", "swap:180 text", "zram:lz4:60 text", "zram:lz4:180 text") for figure in ("major faults", "swap-ins", "file pages re-read")}
