@@ -116,7 +116,7 @@ fn an_area_with_pages_of_a_group_at_its_limit_stays_on_until_the_group_has_room(
     assert!(
         error.is_refused()
             && text.contains(&group.dir().display().to_string())
-            && text.contains("try: ramline lab clean"),
+            && text.contains("try: ramline show cgroups"),
         "{text}"
     );
     group.set_memory_limit(Limit::At(Bytes::from_mib(64))).unwrap();

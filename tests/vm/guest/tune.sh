@@ -114,7 +114,7 @@ zram_by_rule() {
 zram_by_unit() {
     without_generator
     printf '[Unit]
-Description=A zram area of the reader's own
+Description=A zram area of my own
 [Service]
 Type=oneshot
 RemainAfterExit=yes
