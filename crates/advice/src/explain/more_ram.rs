@@ -19,8 +19,8 @@ pub(super) const TOPIC: Topic = Topic {
         "Measured: the same work within smaller and smaller limits of a control group, until it becomes slower. Compressed swap (zram) helps with process memory, never with files.",
     ],
     myth: "A program gets faster the more RAM it is given: only up to the point where it no longer waits for pages.",
-    to_do: "Measure it: `ramline lab run knee -- COMMAND` finds the least limit at which a command is not slowed.",
-    next: "ramline lab run knee --help",
+    to_do: "Measure it: `sudo ramline need SERVICE` watches a service that runs; `ramline lab run knee -- COMMAND` runs a command in ever less.",
+    next: "ramline need --help",
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
