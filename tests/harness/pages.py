@@ -13,7 +13,7 @@ from .program import TOP, ramline
 # Heads of tables, by their first column.
 HEADS = ("setting", "limit", "stage", "column", "kind", "figure")
 # Columns that are there or not, or have another name, depending on how many runs there are and what they say.
-VARYING = ("range", "95 % interval", "from, to", "of first", "than the first", "x fastest", "user", "system", "CPU time")
+VARYING = ("range", "read again", "95 % interval", "from, to", "of first", "than the first", "x fastest", "user", "system", "CPU time")
 
 
 def transcripts(page):

@@ -34,7 +34,7 @@ pub fn once(data: &[u8]) {
         }
         _ => {
             let mut file = Vec::new();
-            if oracle_general::import(&mut &rest[..], "f", &mut file).is_err() {
+            if oracle_general::import(&mut &rest[..], "f", &mut file, u64::MAX).is_err() {
                 return;
             }
             let mut out = Vec::new();
