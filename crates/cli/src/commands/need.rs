@@ -46,7 +46,7 @@ impl Need {
         signals::install();
         let terminal = Terminal::new();
         let time = self.span.map_or(WatchTime::USUAL, |span| WatchTime { least: span, most: span });
-        // To four times its size: nobody gives a service more at once, and a knee is looked for until then.
+        // Up to four times its present size is answered for; the watch ends earlier where the knee is found.
         let wanted = current.unwrap_or_default().scale(3, 1).unwrap_or_default();
         let curve = returns::watch(&root, &ids, time, wanted, |curve, passed| {
             terminal.now(format!(
