@@ -16,7 +16,7 @@ pub const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
 /// counts say: heaps of 24 settings in guests (bench/runs/accuracy-found-4.json) are 0.49 to 0.52 % off in the mean with 5, 10, 20 and 40, and 0.74 % with 1.
 const EMULATED: f64 = 20.0;
 
-/// A virtual disk may be so many times slower or faster than measured or assumed: from hour to hour that of one machine differed by more than ten times
+/// The uncertainty factor of a virtual disk: how many times slower or faster it may be than measured or assumed: from hour to hour that of one machine differed by more than ten times
 /// (docs/predict.md), and `measure tiers` reads what it has just written, which the host still has in its own memory.
 const VIRTUAL_DISK: f64 = 10.0;
 
@@ -33,7 +33,7 @@ pub struct Basis<'a> {
     pub by_work: bool,
     /// And its disks.
     pub disk: Option<Disk>,
-    /// Where no series says it, a disk may be so many times slower or faster than it is taken to be ([`VIRTUAL_DISK`]).
+    /// Where no series says it, the uncertainty factor of a disk's speed ([`VIRTUAL_DISK`]).
     pub is_virtual: bool,
     /// The program's nanoseconds between touches.
     pub between: f64,

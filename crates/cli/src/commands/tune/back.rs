@@ -42,7 +42,7 @@ impl Undo {
     /// Runs the command.
     ///
     /// # Errors
-    /// There is nothing to undo, somebody else has changed what would be put back, or a step cannot be undone.
+    /// There is nothing to undo, another program has changed what would be put back, or a step cannot be undone.
     pub fn run(&self) -> Result<u8> {
         whom::must_be_root("tune undo", "it changes settings of the machine")?;
         if let Some(after) = self.after {
