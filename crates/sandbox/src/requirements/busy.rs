@@ -1,4 +1,4 @@
-//! Whether the machine does something else: then a timing says little, and a machine that is short of memory itself is left alone.
+//! Whether the machine does something else: then a timing says little, and no swap area is made while programs outside the lab wait for memory.
 
 use ramline_gather::quiet::{self, Quiet};
 use ramline_snapshot::{Snapshot, Window};
@@ -37,7 +37,7 @@ impl Check<'_> {
         let seen = quiet::look(self.root, LOOK)?;
         let lasts = sign(recent(&before), &before, &reclaim(self.root)).and_then(|_| lasting(self.root));
         if let Some(what) = lasts {
-            let text = format!("the machine is short of memory itself, no time for a swap area of ours: {what}");
+            let text = format!("something outside the lab is short of memory ({what}), and would use a swap area made now");
             self.lacks(Lack::Swap, text);
         }
         Ok(self.judge(&seen, allowed))
