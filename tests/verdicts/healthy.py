@@ -1,7 +1,10 @@
 """Loads on which the first line must not alarm. Two lists: the second was written after the judgement, to try it on what it had not seen."""
 
+import contextlib
+
 import loads
 import loads_second
+import trees
 from readings import State
 
 HEALTHY = [
@@ -34,6 +37,8 @@ HEALTHY = [
     State("small files made and removed", "5,000 files of 2,000 bytes, in turns.", loads.small_files),
     State("two batches at their limits", "Two groups at their limits read what they never read again.", loads.streams_in_two_groups),
     State("a tree searched in a guest", "In a guest of 1 GiB `find` and `tar` over all of its disk.", guest="searched"),
+    State("most of RAM in the ZFS cache", "A captured tree: 20.5 of 24 GiB are ARC, which gives way.", contextlib.nullcontext, shapes=("instant", "checkup"),
+          args=("--root", str(trees.directory("states/zfs-cache"))), quick=True, still=True),
     # The second list.
     State("a repository packed", "`git repack -f` with two threads.", loads_second.repository_packed, second=True),
     State("many processes asleep", "300 processes with 2 MiB each.", loads_second.many_asleep, second=True),

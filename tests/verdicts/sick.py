@@ -149,6 +149,32 @@ def kills_off():
 
 
 @contextlib.contextmanager
+def dirty_group():
+    """A file written again and again in a group of 64 MiB: what it holds must be written before it can be taken."""
+    needs_version_1()
+    with scratch() as folder, Group("dirty", 64 * MIB) as group:
+
+        def work(tell):
+            group.enter()
+            block = bytes(MIB)
+            with open(folder / "file", "wb", buffering=0) as file:
+                tell()
+                while True:
+                    file.seek(0)
+                    for _ in range(512):
+                        file.write(block)
+
+        with beside(work):
+            time.sleep(3)
+            yield
+
+
+def captured(name):
+    """The arguments that read a captured tree instead of this machine."""
+    return ("--root", str(trees.directory(name)))
+
+
+@contextlib.contextmanager
 def small_tmpfs():
     with scratch() as folder, tmpfs(folder / "at", "48M") as at:
         (at / "fill").write_bytes(bytes(46 * MIB))
@@ -267,8 +293,20 @@ SICK = [
           causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),
     # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
     State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
-          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(trees.directory("findings/tmpfs-quota-near-limit/fires"))),
+          words=r"quota", shapes=("instant", "checkup"), args=captured("findings/tmpfs-quota-near-limit/fires"),
           quick=True, still=True),
+    # What no machine of ours has: a hypervisor that takes memory back, a graphics card.
+    State("balloon of the hypervisor", "A captured tree of a VMware guest whose balloon holds 11.4 of 24 GiB.", contextlib.nullcontext, sick=True,
+          causes=("memory-without-owner",), words=r"hypervisor .*balloon", shapes=("instant", "checkup"), args=captured("findings/memory-without-owner/fires"),
+          quick=True, still=True),
+    State("memory of a graphics card", "A captured tree with 17 of 24 GiB in GPUActive.", contextlib.nullcontext, sick=True,
+          causes=("memory-without-owner",), words=r"graphics|GPU", shapes=("instant", "checkup"), args=captured("states/graphics"), quick=True, still=True),
+    State("slab of a driver", "A captured tree with 14.3 of 24 GiB in objects of kmalloc-64.", contextlib.nullcontext, sick=True,
+          causes=("memory-without-owner",), words=r"kernel objects|slab", shapes=("instant", "checkup"), args=captured("states/slab"), quick=True, still=True),
+    State("leak of a memfd", "In the guest without swap a process writes 1 MiB/s to a memfd that holds 250 MiB.", guest="memfd", sick=True,
+          causes=("running_out", *SHORT), words=r"shared memory|memfd", shapes=("window",)),
+    State("leak of eventfds", "In the guest two processes open eventfds and close none: 250,000 each, and 3,500 a second more.", guest="eventfds", sick=True,
+          causes=("memory-without-owner", "kernel-memory-growing"), words=r"kernel objects|slab", shapes=("window",)),
     # The second list.
     State("swap in the order of making", "A swap file and then zram, both without a priority.", in_order_of_making, sick=True, second=True,
           causes=("swap-outranked",), words=r"only after the slower swap", still=True),
@@ -282,6 +320,8 @@ SICK = [
           second=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
     State("group frozen at memory.high", "In the guest 120 MiB of process memory in a group that is slowed from 64 MiB on and may not swap.", guest="frozen",
           sick=True, causes=("group_at_limit",), words=r"group .*memory\.high"),
+    State("group writing beyond its limit", "A file of 512 MiB written again and again in a group of 64 MiB (version 1).", dirty_group, sick=True, second=True,
+          causes=("group_at_limit",), words=r"group .*writes", shapes=RATES, quick=True),
     State("a group slowed by memory.high", "In the guest 160 MiB touched at random in a group that is slowed from 96 MiB on.", guest="slowed", sick=True, second=True,
           causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group", shapes=RATES),
 ]

@@ -60,6 +60,9 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
                 verdict.details.insert(0, format!("{}.", finding.title));
             }
             lead(&mut verdict, text, status, finding);
+        } else {
+            // The machine is short of memory and the line says so; the finding says what has it, or what keeps it from being freed.
+            verdict.details.insert(0, format!("{}.", finding.title));
         }
     } else if says_so_itself(&verdict) {
         // The sentence is the verdict's; what to add to it is the finding's.

@@ -105,6 +105,28 @@ make_frozen() {
 }
 undo_frozen() { end; rmdir $group; }
 
+# A file without a name in shared memory: 250 MiB at once, then 1 MiB/s.
+make_memfd() {
+    swapoff -a
+    load perl -e 'my $name = "leak"; my $fd = syscall(319, $name, 0); open(my $f, ">&=", $fd) or die; $f->autoflush(1);
+        syswrite($f, "x" x (1 << 20)) for 1 .. 250;
+        while (1) { syswrite($f, "x" x (1 << 20)); select(undef, undef, undef, 1) }'
+    sleep 5
+}
+undo_memfd() {
+    end
+    swapon /dev/vdb1 && zram_again
+}
+
+# Each is some 300 bytes of kernel memory: two processes open 250,000 at once and then 3,500 a second.
+make_eventfds() {
+    load bash -c 'ulimit -n 1048576; leak() { exec perl -e "syscall(290, 0, 0) for 1 .. 250000;
+        while (1) { syscall(290, 0, 0) for 1 .. 350; select(undef, undef, undef, 0.1) }"; }; leak & leak'
+    sleep 15
+    grep SUnreclaim /proc/meminfo
+}
+undo_eventfds() { end; }
+
 # 50 MiB/s, killed when nothing is left, started again.
 make_leak() {
     swapoff -a
@@ -161,8 +183,8 @@ for entry in $NAMES; do
         list=(${shapes//+/ })
         shape=${list[$(((number - 1) % ${#list[@]}))]}
         span=2s
-        # Between two kills of a leak all is well.
-        [ "$name" = leak ] && span=25s && shape=window
+        # Between two kills of a leak all is well; and what leaks slowly a short look does not see.
+        case $name in leak | memfd | eventfds) span=25s shape=window ;; esac
         look "$shape" "$span" >"/out/$name.$number.$shape.json" 2>"/out/$name.$number.$shape.err" </dev/null
     done
     step "undo-$name" "undo_$name"

@@ -80,9 +80,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         };
     }
     let here = match (&room, own, seen) {
-        (Some(room), ..) => format!("{} is available in this group: {}.", room.room, room.words()),
+        (Some(room), ..) => format!("{} is available in the group of this command: {}.", room.room, room.words()),
         (None, Some(group), Some(_)) => format!(
-            "No limit applies to this group{}.",
+            "The group of this command has no limit{}.",
             group.current.map(|current| format!("; it uses {current}, cache included")).unwrap_or_default()
         ),
         _ => unseen(inputs, "cgroups"),

@@ -36,9 +36,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .or_else(|| killers.oomd.as_ref().and_then(|seen| oomd(inputs.snapshot, seen)))?;
     let (runs, way) = match killers.earlyoom {
         Some(_) => ("earlyoom runs", Way::Own),
+        // Whether a unit has to be told is not known where none was seen.
+        None if why.weight == Weight::Note => ("systemd-oomd runs", Way::Own),
         None => ("systemd-oomd runs", Way::Lines("systemd-oomd ends user sessions by pressure")),
     };
-    Some(Draft { weight: Weight::Warning, already: vec![runs.to_owned()], way, ..why })
+    Some(Draft { already: vec![runs.to_owned()], way, ..why })
 }
 
 fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
@@ -50,6 +52,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
     let low: Bytes = watermarks::of(snapshot, None)?.nodes.iter().map(|node| node.low).sum();
     if memory < low {
         return Some(Draft {
+            weight: Weight::Warning,
             title: format!("earlyoom acts only below {memory} available: too late, reclaim begins at {low} free"),
             effect: "at that point there is almost no page cache left, so programs stand still over their own code before earlyoom acts".into(),
             evidence: vec![
@@ -86,6 +89,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
         return None;
     }
     Some(Draft {
+        weight: Weight::Warning,
         title: format!("earlyoom waits until {swap_percent:.0} % of swap is free: zram would fill {needed} of {total} of RAM by then"),
         effect: "memory is full before swap is: the machine stands still and earlyoom does not act; with -s 100 memory alone decides".into(),
         evidence: vec![
@@ -99,7 +103,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
 }
 
 fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Draft> {
-    let watched = seen.watched.as_ref()?;
+    let Some(watched) = seen.watched.as_ref() else { return not_seen(snapshot, seen) };
     let asks = |pick: fn(&ramline_snapshot::killers::Watched) -> bool| watched.iter().filter(|unit| pick(unit)).count();
     let (by_swap, by_pressure) = (asks(|unit| unit.swap), asks(|unit| unit.pressure));
     let counts = evidence(
@@ -109,7 +113,8 @@ fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Draft> {
     );
     let dead = |title: String, effect: &str, more: Evidence, confidence: Confidence| {
         let evidence = vec![counts.clone(), more];
-        Some(Draft { title, effect: effect.to_owned(), evidence, confidence, ..Draft::default() })
+        let weight = Weight::Warning;
+        Some(Draft { title, weight, effect: effect.to_owned(), evidence, confidence, ..Draft::default() })
     };
     if by_swap + by_pressure == 0 {
         return dead(
@@ -140,6 +145,29 @@ fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Draft> {
     if by_swap > 0 && by_pressure == 0 { floor(snapshot, seen, counts) } else { None }
 }
 
+/// Swap is past the mark from which it should end something, and no unit file could be read.
+fn not_seen(snapshot: &Snapshot, seen: &Oomd) -> Option<Draft> {
+    let areas = look::areas(snapshot)?;
+    let (size, used): (Bytes, Bytes) = (areas.iter().map(|a| a.size).sum(), look::swap_used(&areas));
+    let limit = seen.swap_used_percent.unwrap_or(OOMD_SWAP_PERCENT);
+    let share = used.share_of(size).filter(|share| share * 100.0 >= limit)?;
+    Some(Draft {
+        title: format!(
+            "systemd-oomd runs, {} of swap is used, and which units it watches was not seen",
+            percent(share)
+        ),
+        weight: Weight::Note,
+        effect: "where no unit asks to be watched it ends nothing, however full swap is; oomctl lists what it watches"
+            .into(),
+        evidence: vec![
+            evidence("swap used", format!("{used} of {size}"), "/proc/swaps"),
+            evidence("acts from", format!("{limit:.0} % of swap used"), seen.source.clone()),
+        ],
+        confidence: Confidence::Low,
+        ..Draft::default()
+    })
+}
+
 /// Swap fills up, and no group holds enough of it to be ended.
 fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Draft> {
     let areas = look::areas(snapshot)?;
@@ -155,6 +183,7 @@ fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Draft> {
     }
     let limit = seen.swap_used_percent.unwrap_or(OOMD_SWAP_PERCENT);
     Some(Draft {
+        weight: Weight::Warning,
         title: format!("systemd-oomd spares groups below 5 % of swap, and the largest here has {held} of {size}"),
         effect: format!(
             "when {limit:.0} % of swap are used it finds no group to end; ManagedOOMMemoryPressure=kill has no such floor"

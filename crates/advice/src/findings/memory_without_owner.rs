@@ -75,10 +75,7 @@ fn title(inputs: &Inputs<'_>, most: &Unowned, cache: Option<&ramline_snapshot::s
     let (bytes, share) = (most.bytes, percent(most.share));
     match (most.form, cache) {
         (Form::Slab, Some(cache)) => {
-            format!(
-                "Kernel objects in cache {} take {}, no process owns them; slab in use is {share} of RAM",
-                cache.name, cache.held
-            )
+            format!("Kernel objects take {bytes}, {share} of RAM, and no process owns them: mostly {}", cache.name)
         }
         (Form::Slab, None) => format!("Kernel objects take {bytes}, {share} of RAM, and no process owns them"),
         (Form::Uncounted, _) => format!("{bytes} of RAM, {share}, are in no counter: pages of a driver, of no process"),

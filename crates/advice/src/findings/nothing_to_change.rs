@@ -40,17 +40,17 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let group = group::of(inputs.snapshot);
     let title = match (&short, available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total())) {
         _ if unseen => format!("Could not judge: {gaps}"),
-        (Some(how), _) => format!("No setting to change, yet {how}: {count} rules looked, none fired"),
+        (Some(how), _) => format!("No setting to change, yet {how}: none of {count} rules applies"),
         (None, Some((_, total))) if group.is_some() => {
             let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
             format!(
-                "Nothing to change: {count} rules looked, none fired; this group has a limit: {words}; the machine has {total}"
+                "Nothing to change: none of {count} rules applies; this group has a limit: {words}; the machine has {total}"
             )
         }
         (None, Some((available, total))) => {
-            format!("Nothing to change: {count} rules looked, none fired; {available} of {total} are available")
+            format!("Nothing to change: none of {count} rules applies; {available} of {total} are available")
         }
-        (None, None) => format!("Nothing to change: {count} rules looked, none fired"),
+        (None, None) => format!("Nothing to change: none of {count} rules applies"),
     };
     Some(Draft {
         title,

@@ -37,7 +37,8 @@ impl Check<'_> {
         let seen = quiet::look(self.root, LOOK)?;
         let lasts = sign(recent(&before), &before, &reclaim(self.root)).and_then(|_| lasting(self.root));
         if let Some(what) = lasts {
-            let text = format!("something outside the lab is short of memory ({what}), and would use a swap area made now");
+            let text =
+                format!("something outside the lab is short of memory ({what}), and would use a swap area made now");
             self.lacks(Lack::Swap, text);
         }
         Ok(self.judge(&seen, allowed))
