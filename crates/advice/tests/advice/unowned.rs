@@ -46,13 +46,13 @@ fn a_slab_leak_is_named_by_its_cache_and_more_ram_is_not_the_advice() {
     let mut leak = slab(16_000);
     leak.now.slab = Seen::of(caches(&[("kmalloc-64", 15_900), ("ext4_inode_cache", 40), ("filp", 20)]));
     let of_root = found(&leak);
-    assert!(of_root.title.starts_with("Kernel objects take 15.5 GiB"), "{}", of_root.title);
+    assert!(of_root.title.starts_with("Kernel objects take 15.7 GiB"), "{}", of_root.title);
     assert!(of_root.effect.contains("more RAM or swap only delays the end"), "{}", of_root.effect);
     assert!(of_root.effect.contains("does not tell which"), "the name says nothing of the driver: {}", of_root.effect);
     assert_eq!(of_root.weight, Weight::Warning, "more than what is available");
     let line = leak.inputs(|inputs| headline(inputs).unwrap());
     assert_eq!(line.status, Status::Warning);
-    assert!(line.text.starts_with("Warning: Kernel objects take 15.5 GiB"), "{}", line.text);
+    assert!(line.text.starts_with("Warning: Kernel objects take 15.7 GiB"), "{}", line.text);
     assert!(leak.findings().iter().all(|finding| finding.id != "nothing-to-change"));
     leak.now.slab = Seen::Denied { path: "/proc/slabinfo".into() };
     leak.now.machine.root = false;
