@@ -32,6 +32,7 @@ EMULATORS = {
     # timer comes out late, and it panics. cryptomgr.notests: each cipher tests itself otherwise, two seconds of a boot. norandmaps: what is
     # translated of a library is found again by its address, so each program has it anew elsewhere; a Debian boots in three quarters of the time.
     "amd64": (["qemu-system-x86_64", "-machine", "pc,accel=tcg"], "console=ttyS0 mitigations=off no_timer_check cryptomgr.notests norandmaps"),
+    "i386": (["qemu-system-i386", "-machine", "pc,accel=tcg"], "console=ttyS0 mitigations=off no_timer_check cryptomgr.notests norandmaps"),
     "ppc64el": (["qemu-system-ppc64", "-machine", "pseries,accel=tcg,cap-htm=off", "-cpu", "POWER9"], "console=hvc0"),
 }
 

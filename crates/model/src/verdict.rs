@@ -79,7 +79,7 @@ pub fn judge(
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
-    let short = low_zone::short(nodes, pressure);
+    let short = low_zone::short(nodes, pressure, room);
     let plenty = available.share_of(ledger.total).is_some_and(|share| share >= pressure::PLENTY);
     let state = match pressure.state {
         PressureState::Thrashing => VerdictState::Thrashing,

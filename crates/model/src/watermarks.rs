@@ -122,6 +122,16 @@ pub struct KernelZones {
     pub to_low: Distance,
     /// The same until it stalls.
     pub to_min: Distance,
+    /// What kswapd has to free, once it is awake, until it sleeps again: up to the high watermarks.
+    #[serde(default)]
+    pub to_free: Bytes,
+    /// What it can free there without swap: page cache, and the node's reclaimable kernel objects, which lie in these zones. `None` where the
+    /// kernel does not count it by zone (before 4.8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reclaimable: Option<Bytes>,
+    /// What it can move to swap.
+    #[serde(default)]
+    pub anon: Bytes,
 }
 
 /// One NUMA node: sums over its populated zones.

@@ -118,6 +118,15 @@ managed  {managed}\n        protection: (0, 0, 0)\n"
     assert!(marks.contains("7.0 MiB") && !marks.contains("Reclaim begins when"), "{marks}");
     assert!(show(&tree(2304, "0.00"), &[]).1.starts_with("Memory is fine"), "kswapd at work is no trouble");
     assert!(!show(&tree(30_000, "35.00"), &[]).1.contains("Low memory"), "it has room there");
+    let cached = |pages: u32| {
+        let counters = "      nr_zone_inactive_anon 0\n      nr_zone_active_anon 0\n";
+        let files = format!("      nr_zone_inactive_file {pages}\n      nr_zone_active_file 7\n{counters}");
+        let zones = format!("{}{files}{}{files}", zone("Normal", 2304, 50_000), zone("HighMem", 90_000, 200_000));
+        show(&tree(2304, "0.00").file("/proc/zoneinfo", zones), &[]).1
+    };
+    let text = cached(100);
+    assert!(text.starts_with("Low memory is nearly used up: 9.0 of 195.3 MiB free in zone Normal"), "{text}");
+    assert!(cached(2900).starts_with("Memory is fine"), "2816 pages bring it to its high mark: {}", cached(2900));
 }
 
 #[test]

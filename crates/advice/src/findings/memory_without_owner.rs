@@ -35,15 +35,41 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         })
         .collect();
     grounds.put("available now", available, "/proc/meminfo MemAvailable");
+    let low = low_memory(inputs, most);
+    if let Some(low) = &low {
+        let text = format!("{} in all, {} free or reclaimable", low.managed, low.left);
+        grounds.put("low memory, where kernel objects must lie", text, "/proc/zoneinfo");
+    }
     slab_evidence(inputs, most, &mut grounds);
     Some(Draft {
-        title: title(inputs, most, cache),
-        weight: if most.bytes > available { Weight::Warning } else { Weight::Note },
+        title: title(inputs, most, low.as_ref(), cache),
+        weight: if most.bytes > low.map_or(available, |low| low.left.min(available)) {
+            Weight::Warning
+        } else {
+            Weight::Note
+        },
         effect: effect(inputs, most, cache),
         evidence: grounds,
         confidence: if most.form == Form::Uncounted { Confidence::Medium } else { Confidence::High },
         ..Draft::default()
     })
+}
+
+/// The zones that kernel objects must lie in, where a machine has others too (32 bits): what is available elsewhere is of no use to them.
+struct LowMemory {
+    managed: Bytes,
+    left: Bytes,
+}
+
+fn low_memory(inputs: &Inputs<'_>, most: &Unowned) -> Option<LowMemory> {
+    let nodes = watermarks::of(inputs.snapshot, None).filter(|_| most.form == Form::Slab)?.nodes;
+    let mut low = LowMemory { managed: Bytes::ZERO, left: Bytes::ZERO };
+    for node in &nodes {
+        let zones = node.kernel_zones.as_ref()?;
+        low.managed += zones.managed;
+        low.left += zones.free + zones.reclaimable?;
+    }
+    (low.managed > Bytes::ZERO).then_some(low)
 }
 
 fn source(form: Form) -> &'static str {
@@ -71,13 +97,22 @@ fn vendor(inputs: &Inputs<'_>) -> String {
     if name.is_empty() || name == "unknown" { String::new() } else { format!(" ({name})") }
 }
 
-fn title(inputs: &Inputs<'_>, most: &Unowned, cache: Option<&ramline_snapshot::slab::Cache>) -> String {
-    let (bytes, share) = (most.bytes, percent(most.share));
+fn title(
+    inputs: &Inputs<'_>,
+    most: &Unowned,
+    low: Option<&LowMemory>,
+    cache: Option<&ramline_snapshot::slab::Cache>,
+) -> String {
+    let bytes = most.bytes;
+    let (share, whole) = match low.and_then(|low| bytes.share_of(low.managed)) {
+        Some(share) => (percent(share), "low memory"),
+        None => (percent(most.share), "RAM"),
+    };
     match (most.form, cache) {
         (Form::Slab, Some(cache)) => {
-            format!("Kernel objects take {bytes}, {share} of RAM, and no process owns them: mostly {}", cache.name)
+            format!("Kernel objects take {bytes}, {share} of {whole}, and no process owns them: mostly {}", cache.name)
         }
-        (Form::Slab, None) => format!("Kernel objects take {bytes}, {share} of RAM, and no process owns them"),
+        (Form::Slab, None) => format!("Kernel objects take {bytes}, {share} of {whole}, and no process owns them"),
         (Form::Uncounted, _) => format!("{bytes} of RAM, {share}, are in no counter: pages of a driver, of no process"),
         (Form::Balloon, _) => {
             format!("The hypervisor{} has taken {bytes} of RAM, {share}, by its balloon", vendor(inputs))

@@ -32,6 +32,12 @@ pub fn judge(node: &mut NodeMarks, all: &Zoneinfo, page: PageSize) {
     };
     let band = kernel.iter().map(|zone| Band::of(usable(zone), zone.min, zone.low, zone.high)).max();
     let names = |zones: &[&Zone]| zones.iter().map(|zone| zone.name.clone()).collect();
+    let counted = |names: [&str; 2]| {
+        let of = |zone: &&Zone| names.iter().map(|name| zone.stats.get(*name).copied()).sum::<Option<u64>>();
+        Some(Pages(kernel.iter().map(of).sum::<Option<u64>>()?).bytes(page))
+    };
+    let slab = all.nodes.iter().find(|counters| counters.node == node.node);
+    let slab = slab.and_then(|counters| counters.stats.get("nr_slab_reclaimable")).copied().unwrap_or(0);
     let zones = KernelZones {
         names: names(&kernel),
         others: names(&others),
@@ -40,6 +46,10 @@ pub fn judge(node: &mut NodeMarks, all: &Zoneinfo, page: PageSize) {
         band: band.unwrap_or(Band::BelowMin),
         to_low: distance(|zone| zone.low),
         to_min: distance(|zone| zone.min),
+        to_free: sum(&|zone| Pages(zone.high.0.saturating_sub(usable(zone).0))),
+        reclaimable: counted(["nr_zone_inactive_file", "nr_zone_active_file"])
+            .map(|files| files + Pages(slab).bytes(page)),
+        anon: counted(["nr_zone_inactive_anon", "nr_zone_active_anon"]).unwrap_or_default(),
     };
     if zones.to_low.bytes < node.to_low.bytes {
         node.to_low = zones.to_low;
