@@ -91,3 +91,6 @@ def rule_and_fstab(machine):
 def own_unit(machine):
     """A unit of the reader's own makes device and swap."""
     passing(machine, "unit", "zram_by_unit")
+
+
+ALL = [generator, generator_in_use, generator_behind_a_disk, generator_for_this_boot, rule_and_fstab, own_unit]

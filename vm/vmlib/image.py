@@ -5,6 +5,7 @@ change of recipe rebuilds it, and an overlay made on an older image says so inst
 device is used and nothing stays mounted: mmdebstrap runs in its own mount and process namespace.
 
 Example: image().root  # cache/debian-<hash>.img, with a partition table and ext4 on partition 1
+         image(release="12")  # cache/debian12-<hash>.img
 """
 
 import os
@@ -19,9 +20,9 @@ from .initramfs import around_busybox
 from .kernels import kernel
 from .packages import KEYRING, busybox, mirrors
 
-SUITE = "trixie"
-# What others need of their modules comes with their initial RAM disk.
-KERNELS = ("6.12",)
+# Release: its suite, its own kernel, and how its images are called. What other kernels need of their modules comes with their initial RAM disk.
+RELEASES = {"13": ("trixie", "6.12", "debian"), "12": ("bookworm", "6.1", "debian12")}
+DEFAULT = "13"
 PACKAGES = (
     "systemd,systemd-sysv,udev,kmod,dbus,dbus-user-session,libpam-systemd,systemd-zram-generator,procps,e2fsprogs,util-linux"
 )
@@ -67,22 +68,23 @@ class Image:
     swap: Path
 
 
-def recipe():
+def recipe(release):
     """The hash that names an image."""
     guest = [VM / "guest" / name for name, _ in GUEST_FILES.values()]
-    return digest(Path(__file__), *guest, *(kernel(name).folder / "recipe" for name in KERNELS))
+    return digest(Path(__file__), *guest, kernel(RELEASES[release][1]).folder / "recipe")
 
 
-def image(more=""):
-    """The Debian image, built when the cache does not have it (root needed for that); `more` packages make another one."""
-    name = f"debian-{recipe()}"
+def image(more="", release=DEFAULT):
+    """The image of a Debian release, built when the cache does not have it (root needed for that); `more` packages make another one."""
+    kind = RELEASES[release][2]
+    name = f"{kind}-{recipe(release)}"
     # A comma would end the file's name for QEMU.
     variant = f"{name}-{more.replace(',', '+')}" if more else name
     found = Image(CACHE / f"{variant}.img", CACHE / f"{variant}.swap.img")
     with locked("image"):
         if not (found.root.exists() and found.swap.exists()):
-            _build(found, more)
-            for old in CACHE.glob("debian-*.img"):
+            _build(found, more, release)
+            for old in CACHE.glob(f"{kind}-*.img"):
                 if not old.name.startswith(name):
                     old.unlink()
     return found
@@ -94,13 +96,14 @@ def initrd(chosen, path):
     around_busybox(busy, chosen, VM / "guest/debian-initrd-init").save(path)
 
 
-def _build(target, more):
+def _build(target, more, release):
+    suite, own, _ = RELEASES[release]
     if os.geteuid() != 0:
         raise Failure("building the Debian image needs root (mmdebstrap)\ntry: sudo vm/debian build")
     with tempfile.TemporaryDirectory(prefix="debian-", dir=CACHE) as scratch:
         root = Path(scratch) / "root"
-        _bootstrap(root, more)
-        _configure(root)
+        _bootstrap(root, more, suite)
+        _configure(root, own)
         say("writing the Debian image")
         new = Path(scratch) / "root.img"
         _disk(new, ROOT_BYTES, LINUX)
@@ -115,17 +118,17 @@ def _build(target, more):
     say("Debian image ready")
 
 
-def _bootstrap(root, more):
-    say(f"mmdebstrap {SUITE}")
+def _bootstrap(root, more, suite):
+    say(f"mmdebstrap {suite}")
     # The namespaces end with the command: no mount and no process outlives it.
     namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     packages = f"{PACKAGES},{more}" if more else PACKAGES
     words = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={packages}"]
     trust = [f"--keyring={KEYRING}"] if KEYRING.exists() else []
-    run([*namespaces, *words, *trust, SUITE, root, mirrors()[0]], env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    run([*namespaces, *words, *trust, suite, root, mirrors()[0]], env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
-def _configure(root):
+def _configure(root, own):
     say("configuring Debian")
     for path, text in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -134,8 +137,7 @@ def _configure(root):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(VM / "guest" / name, root / path)
         (root / path).chmod(mode)
-    for name in KERNELS:
-        shutil.copytree(kernel(name).modules_root / "lib/modules", root / "usr/lib/modules", dirs_exist_ok=True)
+    shutil.copytree(kernel(own).modules_root / "lib/modules", root / "usr/lib/modules", dirs_exist_ok=True)
     run(["chroot", root, "useradd", "--create-home", "--uid", "1000", "--shell", "/bin/bash", "user"])
     run(["chroot", root, "passwd", "--delete", "root"])
     run(["chroot", root, "systemctl", "mask", *MASKED])

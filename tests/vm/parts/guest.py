@@ -68,10 +68,10 @@ class Seen:
 
 
 class Machine:
-    """The binary under test and the folder for what guests deliver."""
+    """The binary under test, the folder for what guests deliver, and the release of those that are a Debian."""
 
-    def __init__(self, binary, folder):
-        self.binary, self.folder = binary, folder
+    def __init__(self, binary, folder, release="13"):
+        self.binary, self.folder, self.release = binary, folder, release
         self.boots = 0
 
     def _run(self, command, script, variables, head=""):
@@ -103,7 +103,7 @@ class Machine:
 
     def debian(self, script, *options, cut=False, **variables):
         """A Debian guest; `cut` says that the end is a power cut."""
-        command = [str(TOP / "vm/debian"), "run", "--timeout", str(DEBIAN_LIMIT), *options]
+        command = [str(TOP / "vm/debian"), "run", "--release", self.release, "--timeout", str(DEBIAN_LIMIT), *options]
         seen = self._run(command, script, variables)
         return seen if cut else ended(seen)
 

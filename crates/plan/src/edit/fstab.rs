@@ -1,6 +1,6 @@
 //! `/etc/fstab` (fstab(5)): what, where, kind, options, dump, pass.
 
-use super::LeftAlone;
+use super::{LeftAlone, line_end, lines};
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +85,9 @@ pub fn set_option(text: &str, line: usize, name: &str, value: &str) -> Result<St
 #[must_use]
 pub fn with_entry(text: Option<&str>, entry: &str) -> String {
     let text = text.unwrap_or_default();
-    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{end}{entry}\n")
+    let end = line_end(text);
+    let missing = if text.is_empty() || text.ends_with('\n') { "" } else { end };
+    format!("{text}{missing}{entry}{end}")
 }
 
 /// The text without an entry.
@@ -103,10 +104,7 @@ pub fn without_entry(text: &str, line: usize) -> Result<String, LeftAlone> {
 
 /// A line with its n-th field replaced, or added where it ends before.
 fn with_field(line: &str, n: usize, value: &str) -> String {
-    let (bare, end) = match line.strip_suffix('\n') {
-        Some(bare) => (bare, "\n"),
-        None => (line, ""),
-    };
+    let (bare, end) = lines(line).next().unwrap_or_default();
     let mut at = 0;
     for index in 0..=n {
         let rest = &bare[at..];
@@ -163,6 +161,17 @@ mod tests {
     fn an_entry_is_added_on_a_line_of_its_own() {
         assert_eq!(with_entry(Some("a b c"), "d e f"), "a b c\nd e f\n");
         assert_eq!(with_entry(None, "d e f"), "d e f\n");
+    }
+
+    #[test]
+    fn lines_keep_their_ends_and_a_new_one_ends_as_they_do() {
+        let text = "/a none swap sw 0 0\r\n/b none swap\r\n";
+        assert_eq!(set_option(text, 1, "pri", "9").unwrap(), "/a none swap sw,pri=9 0 0\r\n/b none swap\r\n");
+        assert_eq!(
+            set_option(text, 2, "pri", "9").unwrap(),
+            "/a none swap sw 0 0\r\n/b none swap defaults,pri=9\r\n"
+        );
+        assert_eq!(with_entry(Some(text), "d e f"), format!("{text}d e f\r\n"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sections with keys, as zram-generator.conf and units of systemd have them.
 
-use super::{LeftAlone, OWN};
+use super::{LeftAlone, OWN, joined, line_end, lines};
 
 /// The text with these keys of one section set; the section is added at the end where it is not there.
 ///
@@ -9,35 +9,36 @@ use super::{LeftAlone, OWN};
 pub fn set(text: Option<&str>, section: &str, keys: &[(&str, &str)]) -> Result<String, LeftAlone> {
     let text = text.unwrap_or(OWN);
     check(text)?;
-    let mut out: Vec<String> = Vec::new();
+    let of_file = line_end(text);
+    let mut out: Vec<(String, &str)> = Vec::new();
     let mut left: Vec<(&str, &str)> = keys.to_vec();
     let (mut inside, mut seen, mut end) = (false, false, 0);
-    for line in text.lines() {
+    for (line, own) in lines(text) {
         if let Some(name) = section_of(line) {
             inside = name == section;
             seen |= inside;
         }
         let key = if inside { key_of(line) } else { None };
         match key.and_then(|key| left.iter().position(|(name, _)| *name == key).map(|at| left.remove(at))) {
-            Some((name, value)) => out.push(format!("{name} = {value}")),
+            Some((name, value)) => out.push((format!("{name} = {value}"), own)),
             // A second line of a key that has been set: the later one would win.
             None if key.is_some_and(|key| keys.iter().any(|(name, _)| *name == key)) => {}
-            None => out.push(line.to_owned()),
+            None => out.push((line.to_owned(), own)),
         }
         if inside && !line.trim().is_empty() {
             end = out.len();
         }
     }
     if !seen {
-        if out.last().is_some_and(|line| !line.is_empty() && !line.starts_with('#')) {
-            out.push(String::new());
+        if out.last().is_some_and(|(line, _)| !line.is_empty() && !line.starts_with('#')) {
+            out.push((String::new(), of_file));
         }
-        out.push(format!("[{section}]"));
+        out.push((format!("[{section}]"), of_file));
         end = out.len();
     }
-    let added = left.iter().map(|(name, value)| format!("{name} = {value}"));
+    let added = left.iter().map(|(name, value)| (format!("{name} = {value}"), of_file));
     out.splice(end..end, added);
-    Ok(out.join("\n") + "\n")
+    Ok(joined(out, of_file))
 }
 
 /// The text without a section.
@@ -47,13 +48,13 @@ pub fn set(text: Option<&str>, section: &str, keys: &[(&str, &str)]) -> Result<S
 pub fn without(text: &str, section: &str) -> Result<String, LeftAlone> {
     check(text)?;
     let mut inside = false;
-    let kept = text.lines().filter(|line| {
+    let kept = lines(text).filter(|(line, _)| {
         if let Some(name) = section_of(line) {
             inside = name == section;
         }
         !inside
     });
-    Ok(kept.map(|line| format!("{line}\n")).collect())
+    Ok(joined(kept, line_end(text)))
 }
 
 /// A key of a section, the last one where there are several.
@@ -120,6 +121,15 @@ mod tests {
     fn a_section_that_is_not_there_is_added_and_a_file_too() {
         assert_eq!(set(Some(TEXT), "zram2", &[("a", "1")]).unwrap(), format!("{TEXT}\n[zram2]\na = 1\n"));
         assert_eq!(set(None, "zram0", &[("a", "1")]).unwrap(), format!("{OWN}[zram0]\na = 1\n"));
+    }
+
+    #[test]
+    fn lines_keep_their_ends_and_new_ones_end_as_they_do() {
+        let text = "# a\r\n[zram0]\r\nzram-size = ram\r\n";
+        let after = set(Some(text), "zram0", &[("zram-size", "1"), ("b", "2")]).unwrap();
+        assert_eq!(after, "# a\r\n[zram0]\r\nzram-size = 1\r\nb = 2\r\n");
+        assert_eq!(set(Some(text), "z", &[("a", "1")]).unwrap(), format!("{text}\r\n[z]\r\na = 1\r\n"));
+        assert_eq!(without(&after, "zram0").unwrap(), "# a\r\n");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `sysctl.d`: one `key = value` a line.
 
-use super::{LeftAlone, OWN};
+use super::{LeftAlone, OWN, joined, line_end, lines};
 
 /// The text with `key` set: its last line is changed, or one is added at the end.
 ///
@@ -11,14 +11,13 @@ pub fn set(text: Option<&str>, key: &str, value: &str) -> Result<String, LeftAlo
         return Err(LeftAlone { line: 1, rule: format!("'{}' is no value", value.escape_debug()) });
     }
     let text = text.unwrap_or(OWN);
-    let own = format!("{key} = {value}");
-    let last = text.lines().enumerate().filter(|(_, line)| sets(line, key)).map(|(number, _)| number).last();
-    let mut lines: Vec<&str> = text.lines().collect();
-    match last {
-        Some(number) => lines[number] = &own,
-        None => lines.push(&own),
+    let (own, end) = (format!("{key} = {value}"), line_end(text));
+    let mut all: Vec<(&str, &str)> = lines(text).collect();
+    match all.iter().rposition(|(line, _)| sets(line, key)) {
+        Some(number) => all[number].0 = &own,
+        None => all.push((&own, end)),
     }
-    Ok(lines.join("\n") + "\n")
+    Ok(joined(all, end))
 }
 
 /// `vm.swappiness=1`, `-vm/swappiness = 1` and their like set `vm.swappiness`.
@@ -45,6 +44,18 @@ mod tests {
     fn a_key_that_is_not_there_is_added_and_a_new_file_says_whose_it_is() {
         assert_eq!(set(Some("a = 1"), "vm.x", "2").unwrap(), "a = 1\nvm.x = 2\n");
         assert_eq!(set(None, "vm.x", "2").unwrap(), format!("{OWN}vm.x = 2\n"));
+    }
+
+    #[test]
+    fn lines_keep_their_ends_and_a_new_one_ends_as_they_do() {
+        let text = "# mine\r\nvm.swappiness=1\r\nvm.dirty_ratio = 5\r\n";
+        assert_eq!(
+            set(Some(text), "vm.swappiness", "133").unwrap(),
+            "# mine\r\nvm.swappiness = 133\r\nvm.dirty_ratio = 5\r\n"
+        );
+        assert_eq!(set(Some(text), "vm.x", "2").unwrap(), format!("{text}vm.x = 2\r\n"));
+        assert_eq!(set(Some("a = 1\r\nb = 2\n\r\n"), "b", "3").unwrap(), "a = 1\r\nb = 3\n\r\n");
+        assert_eq!(set(Some(""), "b", "3").unwrap(), "b = 3\n");
     }
 
     #[test]
