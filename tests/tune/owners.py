@@ -35,7 +35,7 @@ def owner(machine, name, prepare, apply, areas, held=False, more=(), sized=True)
     state(first, "now-status", 1, "in_force", False)
     in_force(first, "now", areas, sized)
     if held:
-        used = next((int(line.split()[3]) for line in first.text("held-before.out").splitlines() if line.startswith("/dev/zram")), 0)
+        used = next((int(line.split()[3]) for line in first.text("held-before.out").splitlines() if line.startswith("/dev/")), 0)
         note(f"{used} KiB were in it; behind the apply: {first.text('held-after.out').split()}")
         check("there was something in it", used >= 4096, first.said("held-before"))
         equal("the process it belongs to lives", first.status("held-alive"), 0)
@@ -85,6 +85,9 @@ def generator_for_this_boot(machine):
 
 def rule_and_fstab(machine):
     passing(machine, "rule", "zram_by_rule")
+
+
+def rule_in_use(machine):
     passing(machine, "rule-in-use", "zram_by_rule", held=True)
 
 
@@ -93,4 +96,13 @@ def own_unit(machine):
     passing(machine, "unit", "zram_by_unit")
 
 
-ALL = [generator, generator_in_use, generator_behind_a_disk, generator_for_this_boot, rule_and_fstab, own_unit]
+def own_unit_in_use(machine):
+    passing(machine, "unit-in-use", "zram_by_unit", held=True)
+
+
+def fstab_alone(machine):
+    """A disk area of fstab's, in use: zram is set up before it, and it stays as it is."""
+    owner(machine, "fstab", "without_generator", "zram,--goal,capacity", [("/dev/zram0", 100), DISK], held=True)
+
+
+ALL = [generator, generator_in_use, generator_behind_a_disk, generator_for_this_boot, rule_and_fstab, rule_in_use, own_unit, own_unit_in_use, fstab_alone]

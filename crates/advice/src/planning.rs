@@ -23,11 +23,11 @@ mod to_try;
 mod vm;
 mod zram;
 
-use ramline_plan::{Plan, Topic};
+use ramline_plan::{GroupAtLimit, Plan, Topic};
 use ramline_snapshot::setup::{Etc, SetUp};
 use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::Inputs;
+use crate::{Inputs, in_group};
 pub use ask::Ask;
 pub use by_load::{ByLoad, nearly_fastest};
 use desk::Desk;
@@ -93,7 +93,17 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
     let lines = desk.lines;
     let changes = lines.iter().any(|line| line.decision == ramline_plan::Decision::Change);
     let obstacles = if changes { obstacles(inputs.snapshot, set_up, ask) } else { Vec::new() };
-    Plan { topics, goal: ask.goal, runtime_only: ask.runtime_only, lines, obstacles }
+    let group = group(inputs, &topics);
+    Plan { topics, goal: ask.goal, runtime_only: ask.runtime_only, lines, obstacles, group }
+}
+
+/// The group that the first line, the checkup and the explanations name, where the plan is about memory of running programs.
+fn group(inputs: &Inputs<'_>, topics: &[Topic]) -> Option<GroupAtLimit> {
+    if !topics.iter().any(|topic| matches!(topic, Topic::Swap | Topic::Zram | Topic::Vm)) {
+        return None;
+    }
+    let said = in_group::worst(inputs)?;
+    Some(GroupAtLimit { path: said.trouble.path, what: said.title, to_do: said.to_do })
 }
 
 /// What keeps all of a plan from being applied.

@@ -40,6 +40,7 @@ fn line_end(text: &str) -> &str {
 
 /// Lines put together again; the last one ends as well.
 fn joined<'a>(lines: impl IntoIterator<Item = (impl AsRef<str>, &'a str)>, end: &str) -> String {
-    let whole = |(line, own): (_, &'a str)| AsRef::<str>::as_ref(&line).to_owned() + if own.is_empty() { end } else { own };
+    let whole =
+        |(line, own): (_, &'a str)| AsRef::<str>::as_ref(&line).to_owned() + if own.is_empty() { end } else { own };
     lines.into_iter().map(whole).collect()
 }

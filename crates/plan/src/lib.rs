@@ -19,7 +19,7 @@ mod units;
 mod upkeep;
 mod zram;
 
-pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
+pub use outline::{Decision, Goal, GroupAtLimit, Plan, PlanLine, Reason, Topic};
 pub use revert::Revert;
 pub use step::{MadeZram, ServiceVerb, Step};
 pub use units::{CHECK, UPKEEP, UPKEEP_TIMER, UnitProgram, check_at_boot, upkeep_timer};

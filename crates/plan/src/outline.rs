@@ -101,6 +101,28 @@ pub struct Plan {
     /// What keeps all of it from being applied here, each with its way out; empty where it can be.
     #[serde(default)]
     pub obstacles: Vec<String>,
+    /// A control group in trouble at its own limit, which no setting of the machine relieves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupAtLimit>,
+}
+
+/// A control group in trouble at its own limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupAtLimit {
+    /// Its path below the mount.
+    pub path: String,
+    /// How it is, in a sentence without its end.
+    pub what: String,
+    /// What to do, in lower case.
+    pub to_do: String,
+}
+
+impl GroupAtLimit {
+    /// As it is shown beside a plan.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("{}. No setting of the machine helps it: {}.", self.what, self.to_do)
+    }
 }
 
 impl Plan {

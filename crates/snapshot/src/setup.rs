@@ -115,7 +115,7 @@ pub struct SetUp {
     pub others_set: Vec<Setting>,
     /// tuned takes sysctl.d back into force behind its own profile.
     pub tuned_yields: bool,
-    /// Lines about zram in modules-load.d, modprobe.d and rules of udev.
+    /// Lines about zram in modules-load.d, modprobe.d, rules of udev, units and rc.local of the administrator's own.
     pub zram_lines: Vec<ConfLine>,
     /// /tmp.
     pub tmp: TmpUnit,

@@ -74,6 +74,9 @@ impl Screen for TunePlan {
         for obstacle in &self.plan.obstacles {
             sheet.painted_point(Paint::Bad, "It cannot be applied here: ", obstacle);
         }
+        if let Some(group) = &self.plan.group {
+            sheet.painted_point(Paint::Warn, "", &group.line());
+        }
         self.plan.changes().for_each(|line| change(&mut sheet, line));
         let of = |wanted: fn(&Decision) -> bool| self.plan.lines.iter().filter(move |line| wanted(&line.decision));
         for line in of(|decision| matches!(decision, Decision::Refused(_))) {
@@ -226,6 +229,22 @@ Keep
   vm.page-cluster  60   r = 4.00  /etc/sysctl.d/b.conf:3 (60)
 --all shows more.
 "
+        );
+    }
+
+    #[test]
+    fn a_group_in_trouble_at_its_limit_stands_below_the_first_line() {
+        let group = ramline_plan::GroupAtLimit {
+            path: "/web".into(),
+            what: "Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time".into(),
+            to_do: "raise its limit".into(),
+        };
+        let plan = Plan { lines: vec![line("vm.x", None, Decision::Keep)], group: Some(group), ..Plan::default() };
+        let text = TunePlan::new(plan, &Snapshot::default(), &[]).sheet().text(&Style::default(), Depth::Brief);
+        let second = text.lines().nth(1).unwrap_or_default();
+        assert_eq!(
+            second,
+            "Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time. No setting of the machine helps it: raise its limit."
         );
     }
 

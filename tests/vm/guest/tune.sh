@@ -130,13 +130,13 @@ WantedBy=multi-user.target
     systemctl enable mine.service
     systemctl start mine.service
 }
-# held_pages: a process of a group that may have few in RAM has pages in the device.
+# held_pages: a process of a group that may have few in RAM has pages in a swap area.
 held_pages() {
     mkdir /sys/fs/cgroup/tune-held && echo 24M >/sys/fs/cgroup/tune-held/memory.high
     sh -c 'echo $$ >/sys/fs/cgroup/tune-held/cgroup.procs; exec perl -e '"'"'$x = ""; $x .= pack "NnN", $_, 7, $_ * 3 for 1 .. (3 << 20); sleep 100000'"'" &
     held=$!
     local n=0
-    while [ $n -lt 120 ] && [ "$(awk '$1 ~ "^/dev/zram" { print $4 }' /proc/swaps)" -lt 4096 ]; do sleep 1 && n=$((n + 1)); done
+    while [ $n -lt 120 ] && [ "$(awk 'NR > 1 { used += $4 } END { print used + 0 }' /proc/swaps)" -lt 4096 ]; do sleep 1 && n=$((n + 1)); done
     step held-before cat /proc/swaps
 }
 held_still() {

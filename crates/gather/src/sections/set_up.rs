@@ -34,6 +34,10 @@ const MODULES: [&str; 6] = [
     "/run/modprobe.d",
     "/usr/lib/modprobe.d",
 ];
+/// Where units of the administrator's own are.
+const OWN_UNITS: [&str; 2] = ["/etc/systemd/system", "/usr/local/lib/systemd/system"];
+/// The script of the administrator's own that some systems still run at boot.
+const RC_LOCAL: &str = "/etc/rc.local";
 /// Where swap files usually are.
 const SWAP_FILES: [&str; 5] = ["/swapfile", "/swap.img", "/var/swapfile", "/var/swap", "/swap/swapfile"];
 /// What a change of ramline's writes, and nothing else does.
@@ -67,6 +71,7 @@ pub fn set_up(root: &Root) -> SetUp {
     out.swap_files = SWAP_FILES.iter().filter(|path| reader.exists(path)).map(|path| (*path).to_owned()).collect();
     out.own = OWN.iter().filter_map(|path| Some(((*path).to_owned(), reader.config(path).ok()?))).collect();
     rules_and_modules(reader, &mut out);
+    own_units(reader, &mut out);
     managers::read(reader, &mut out);
     out
 }
@@ -144,7 +149,7 @@ fn resume(reader: &Reader<'_>) -> Option<Setting> {
     })
 }
 
-/// Lines about zram and knobs of `vm` where sysctl.d is not.
+/// Lines about zram, and knobs of `vm` where sysctl.d is not.
 fn rules_and_modules(reader: &Reader<'_>, out: &mut SetUp) {
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for dir in RULES.iter().rev() {
@@ -170,6 +175,24 @@ fn rules_and_modules(reader: &Reader<'_>, out: &mut SetUp) {
             let found = about.map(|(line, text)| ConfLine { file: path.clone(), line, text: text.to_owned() });
             out.zram_lines.extend(found);
         }
+    }
+}
+
+/// Lines about zram in units and scripts that the administrator has written.
+fn own_units(reader: &Reader<'_>, out: &mut SetUp) {
+    // A link is another name of a unit that a package brings, or masks one.
+    let is_file = |path: &String| std::fs::symlink_metadata(reader.root.path(path)).is_ok_and(|meta| meta.is_file());
+    let mut files = Vec::new();
+    for dir in OWN_UNITS {
+        let units = reader.names(dir).into_iter().take(MOST);
+        let units = units.filter(|name| name.ends_with(".service") && !name.starts_with("ramline-"));
+        files.extend(units.map(|name| format!("{dir}/{name}")));
+    }
+    files.push(RC_LOCAL.to_owned());
+    for path in files.into_iter().filter(is_file) {
+        let Some(text) = reader.config_or(&path, &mut out.unseen) else { continue };
+        let about = lines(&text).filter(|(_, line)| line.contains("zram"));
+        out.zram_lines.extend(about.map(|(line, text)| ConfLine { file: path.clone(), line, text: text.to_owned() }));
     }
 }
 

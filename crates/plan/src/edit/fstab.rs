@@ -167,10 +167,7 @@ mod tests {
     fn lines_keep_their_ends_and_a_new_one_ends_as_they_do() {
         let text = "/a none swap sw 0 0\r\n/b none swap\r\n";
         assert_eq!(set_option(text, 1, "pri", "9").unwrap(), "/a none swap sw,pri=9 0 0\r\n/b none swap\r\n");
-        assert_eq!(
-            set_option(text, 2, "pri", "9").unwrap(),
-            "/a none swap sw 0 0\r\n/b none swap defaults,pri=9\r\n"
-        );
+        assert_eq!(set_option(text, 2, "pri", "9").unwrap(), "/a none swap sw 0 0\r\n/b none swap defaults,pri=9\r\n");
         assert_eq!(with_entry(Some(text), "d e f"), format!("{text}d e f\r\n"));
     }
 

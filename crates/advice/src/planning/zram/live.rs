@@ -2,6 +2,7 @@
 
 use ramline_model::zram as model;
 use ramline_plan::{Goal, MadeZram, PlanLine, Step, ZramSetUp, edit, generator_units};
+use ramline_snapshot::setup::ConfLine;
 use ramline_snapshot::swaps::SwapArea;
 
 use super::super::desk::Desk;
@@ -107,14 +108,23 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
     Some(draft(stored, "mm_stat").also(also).keep())
 }
 
-/// The file that has its section, or the manager that makes it.
+/// What makes it at boot, the one that gives it its size last: its entry in fstab, a rule, a unit or a script, the file that has its section, a manager.
 fn set_by(desk: &Desk<'_>, name: &str) -> Vec<String> {
+    let fstab = desk.set_up.fstab.as_deref().unwrap_or_default();
+    let entries = edit::fstab::entries(fstab).unwrap_or_default();
+    let entries = entries.iter().filter(|entry| entry.what.strip_prefix("/dev/") == Some(name));
+    let mut out: Vec<String> = entries.map(|entry| format!("/etc/fstab:{}", entry.line)).collect();
     let generator = &desk.set_up.generator;
     let files = generator.main.iter().chain(&generator.drop_ins);
     let files = files.filter(|file| edit::ini::sections(&file.text).any(|section| section == name));
     let managers = desk.set_up.makes_swap().filter(|manager| !manager.enabled_by.is_empty());
-    let lines = desk.set_up.zram_lines.iter().filter(|line| line.text.contains("disksize"));
-    let mut out: Vec<String> = lines.map(|line| format!("{}:{}", line.file, line.line)).collect();
+    let lines = &desk.set_up.zram_lines;
+    let sized: Vec<_> =
+        lines.iter().filter(|line| ["disksize", "zramctl"].iter().any(|word| line.text.contains(word))).collect();
+    // A unit that runs a script with the name in it.
+    let runs = |line: &&ConfLine| line.text.starts_with("Exec") && !line.text.contains("modprobe");
+    let by: Vec<_> = if sized.is_empty() { lines.iter().filter(runs).collect() } else { sized };
+    out.extend(by.iter().map(|line| format!("{}:{}", line.file, line.line)));
     out.extend(files.map(|file| file.path.clone()));
     out.extend(managers.map(|manager| format!("{} ({})", manager.unit, manager.name)));
     out

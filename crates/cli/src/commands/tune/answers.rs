@@ -6,7 +6,7 @@
 //! | 5 | none was changed, and one is blocked |
 //! | 7 | some were changed, and one is blocked |
 
-use ramline_plan::{Decision, Plan};
+use ramline_plan::{Decision, GroupAtLimit, Plan};
 use ramline_view::{Tense, answer_of};
 
 use crate::prelude::*;
@@ -44,7 +44,8 @@ pub fn nothing(plan: &Plan) -> Result<u8> {
         (1, _) => "Nothing was changed: 1 setting is blocked.".to_owned(),
         (n, _) => format!("Nothing was changed: {n} settings are blocked."),
     };
-    let lines: Vec<String> = std::iter::once(first).chain(unchanged(plan)).collect();
+    let group = plan.group.iter().map(GroupAtLimit::line);
+    let lines: Vec<String> = std::iter::once(first).chain(group).chain(unchanged(plan)).collect();
     output::text(&(lines.join("\n") + "\n"))?;
     Ok(code(plan))
 }

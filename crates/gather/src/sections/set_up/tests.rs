@@ -49,6 +49,21 @@ fn managers_are_seen_with_the_links_that_switch_them_on() {
 }
 
 #[test]
+fn units_and_scripts_of_the_administrators_own_are_seen_and_links_to_packages_are_not() {
+    let (dir, seen) = tree(&[
+        ("etc/systemd/system/mine.service", "[Service]\nExecStart=/bin/sh -c \"echo 1 >/sys/block/zram0/disksize\"\n"),
+        ("etc/systemd/system/ramline-zram0.service", "ExecStart=/sbin/mkswap /dev/zram0\n"),
+        ("usr/lib/systemd/system/zramswap.service", "ExecStart=/usr/sbin/zramswap start\n"),
+        ("etc/rc.local", "#!/bin/sh\nzramctl --find --size 1G\n"),
+    ]);
+    let found: Vec<_> = seen.zram_lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
+    assert_eq!(found, [("/etc/systemd/system/mine.service", 2), ("/etc/rc.local", 2)]);
+    let alias = dir.path().join("etc/systemd/system/zram.service");
+    std::os::unix::fs::symlink(dir.path().join("usr/lib/systemd/system/zramswap.service"), alias).unwrap();
+    assert_eq!(set_up(&Root::new(dir.path())).zram_lines, seen.zram_lines);
+}
+
+#[test]
 fn tuned_counts_with_its_profile_and_those_it_includes() {
     let (_dir, seen) = tree(&[
         ("usr/lib/systemd/system/tuned.service", ""),
