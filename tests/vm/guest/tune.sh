@@ -65,11 +65,12 @@ limited_zram() {
     systemctl daemon-reload
 }
 
-# The generator goes too, file by file: dpkg takes ten seconds for it under emulation.
+# The generator goes too, file by file: dpkg takes ten seconds for it under emulation. Its list names directories as well, and up to Debian 12 /lib, a link.
 without_generator() {
     without_zram
     rm -f /etc/systemd/zram-generator.conf
-    xargs -d '\n' rm -f </var/lib/dpkg/info/systemd-zram-generator.list 2>/dev/null
+    local path
+    while read -r path; do [ -d "$path" ] || echo "$path"; done </var/lib/dpkg/info/systemd-zram-generator.list | xargs -d '\n' rm -f
     systemctl daemon-reload
     modprobe --remove zram
 }

@@ -1,5 +1,6 @@
 //! `ramline tune undo`, `finish` and `keep`: the way back, which nothing beside the change itself may close.
 
+use ramline_act::StateDir;
 use ramline_act::standing::{ChangePhase, StandingChange, Transaction, Undone};
 
 use super::changes::{all, meant};
@@ -47,6 +48,10 @@ impl Undo {
         whom::must_be_root("tune undo", "it changes settings of the machine")?;
         if let Some(after) = self.after {
             std::thread::sleep(after);
+        }
+        // A timer whose record was taken away has nothing to undo, and makes no directory for it.
+        if self.unless_kept && StateDir::open_existing(&state::path()?)?.is_none() {
+            return Ok(exit::DONE);
         }
         let root = Root::live();
         let waited = self.unless_kept.then(|| patient_lock(&root)).transpose()?;
