@@ -1,6 +1,9 @@
 //! Rules over processes, groups, shared memory, kernel caches and configured files: what they say, and their bounds.
 
+use ramline_advice::planning::{Ask, plan};
 use ramline_advice::{Confidence, Inputs, Weight, explain, headline};
+use ramline_plan::Topic;
+use ramline_snapshot::setup::SetUp;
 use ramline_snapshot::{Seen, Snapshot, Window, configured::Configured};
 use ramline_units::Nanos;
 
@@ -146,6 +149,24 @@ fn a_group_that_stands_still_is_named_from_one_reading_with_the_way_out_and_back
     assert_eq!(change.commands, ["systemctl set-property --runtime worker.service MemoryHigh=infinity"]);
     assert_eq!(change.undo, ["systemctl set-property --runtime worker.service MemoryHigh=209715200"]);
     assert!(found.effect.starts_with("give it swap, or raise or remove memory.high"), "{}", found.effect);
+}
+
+#[test]
+fn a_plan_names_the_group_that_the_checkup_names_and_none_where_it_is_about_something_else() {
+    let case = Case::tree("findings/group-held-at-limit/fires");
+    let found = case.finding("group-held-at-limit").unwrap();
+    let planned = |topics: &[Topic], own: &[(String, i64)]| {
+        let ask = Ask { topics: topics.to_vec(), own: own.to_vec(), ..Ask::default() };
+        case.inputs(|inputs| plan(inputs, &SetUp::default(), &ask)).group
+    };
+    let group = planned(&[], &[]).unwrap();
+    assert_eq!(
+        (group.path.as_str(), &group.what, &group.to_do),
+        ("/system.slice/worker.service", &found.title, &found.effect)
+    );
+    assert_eq!(planned(&[Topic::Vm], &[]), Some(group));
+    assert_eq!(planned(&[Topic::Tmp], &[]), None);
+    assert_eq!(planned(&[], &[("vm.swappiness".to_owned(), 10)]), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use ramline_advice::planning::{Ask, plan};
 use ramline_evidence::pages::{AlgorithmPages, By, Lengths, PageProfile, Sampling};
 use ramline_plan::{Decision, Goal, PlanLine, Topic};
-use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp, UnitLink};
+use ramline_snapshot::setup::{ConfFile, ConfLine, Generator, Manager, SetUp, UnitLink};
 use ramline_units::Bytes;
 
 use super::{is_refused, line, planned, steps, systemd, why};
@@ -119,6 +119,24 @@ fn zram_tools_are_switched_off_and_their_device_is_drained_into_a_second_one() {
     assert!(off.new.as_deref().unwrap().starts_with("zram1: "), "{off:?}");
     assert_eq!(steps(&off)[1], disable);
     assert!(steps(&off).ends_with(&["stop zramswap.service".into(), "reset zram0".into()]), "{off:?}");
+}
+
+#[test]
+fn who_makes_a_device_at_boot_is_named_by_file_and_line() {
+    let line = |file: &str, line, text: &str| ConfLine { file: file.into(), line, text: text.into() };
+    let set_up = |lines: &[ConfLine]| SetUp { zram_lines: lines.to_vec(), ..systemd() };
+    let blocked = |set_up: &SetUp| capacity(&with_zram(), set_up);
+    let (unit, rule) = ("/etc/systemd/system/mine.service", "/etc/udev/rules.d/60-mine.rules");
+    let module = line(unit, 6, "ExecStart=/sbin/modprobe zram");
+    let sized = line(unit, 7, "ExecStart=/bin/sh -c \"echo 1G >/sys/block/zram0/disksize\"");
+    let script = line(unit, 7, "ExecStart=/usr/local/sbin/my-zram start");
+    assert_eq!(blocked(&set_up(&[module.clone(), sized])).set_by, ["/etc/systemd/system/mine.service:7"]);
+    assert_eq!(blocked(&set_up(&[module, script])).set_by, ["/etc/systemd/system/mine.service:7"]);
+    let mut both = set_up(&[line(rule, 1, "KERNEL==\"zram0\", ATTR{disksize}=\"134217728\"")]);
+    both.fstab = Some("/dev/zram0 none swap defaults,pri=77 0 0\n".into());
+    let named = blocked(&both);
+    assert_eq!(named.set_by, ["/etc/fstab:1", "/etc/udev/rules.d/60-mine.rules:1"]);
+    assert!(is_refused(&named, "for this boot alone: ramline tune plan zram --runtime-only"), "{named:?}");
 }
 
 #[test]
