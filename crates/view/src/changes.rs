@@ -14,7 +14,11 @@ impl Screen for ChangeList {
         let (paint, answer) = answer(&standing, &left);
         sheet.answer(paint, answer);
         for record in &self.unreadable {
-            sheet.painted(Paint::Bad, format!("A record cannot be read, so what it stands for is not known: {record}"));
+            let mut lines = record.lines();
+            let first = lines.next().unwrap_or_default();
+            sheet.painted(Paint::Bad, format!("A record cannot be read, so what it stands for is not known: {first}"));
+            // What to try.
+            lines.for_each(|line| sheet.point("  ", line.trim()));
         }
         standing.iter().for_each(|change| one(&mut sheet, change));
         left.iter().for_each(|change| left_alone(&mut sheet, change));
@@ -195,6 +199,15 @@ mod tests {
             "The apply of change 2 was interrupted: finish it or undo it."
         );
         assert_eq!(first(&list(ChangeState::Undone)), "No change of ramline is in force.");
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_named_with_its_way_out_on_a_line_of_its_own() {
+        let unreadable = vec!["cannot read /s/000009.jsonl: refused\n  try: ls -l /s/000009.jsonl".to_owned()];
+        let text = ChangeList { changes: vec![], unreadable }.text(&Style::default());
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[1].ends_with("cannot read /s/000009.jsonl: refused"), "{text}");
+        assert_eq!(lines[2], "  try: ls -l /s/000009.jsonl");
     }
 
     #[test]

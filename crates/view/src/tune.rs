@@ -75,7 +75,7 @@ impl Screen for TunePlan {
             sheet.painted_point(Paint::Bad, "It cannot be applied here: ", obstacle);
         }
         if let Some(group) = &self.plan.group {
-            sheet.painted_point(Paint::Warn, "", &group.line());
+            sheet.painted_point(Paint::Warn, "", group.line());
         }
         self.plan.changes().for_each(|line| change(&mut sheet, line));
         let of = |wanted: fn(&Decision) -> bool| self.plan.lines.iter().filter(move |line| wanted(&line.decision));
@@ -241,11 +241,10 @@ Keep
         };
         let plan = Plan { lines: vec![line("vm.x", None, Decision::Keep)], group: Some(group), ..Plan::default() };
         let text = TunePlan::new(plan, &Snapshot::default(), &[]).sheet().text(&Style::default(), Depth::Brief);
-        let second = text.lines().nth(1).unwrap_or_default();
-        assert_eq!(
-            second,
-            "Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time. No setting of the machine helps it: raise its limit."
-        );
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = "the setting is as good as any known value. Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time. \
+                    No setting of the machine helps it: raise its limit.";
+        assert!(words.contains(said), "{text}");
     }
 
     #[test]

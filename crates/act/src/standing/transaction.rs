@@ -64,18 +64,24 @@ fn left_now(root: &Root, step: &Step) -> Option<String> {
         Ok(StepState::Before | StepState::None) => None,
         Ok(StepState::After | StepState::Half) => Some(format!("{}: as it was made", step.object())),
         Ok(StepState::Other(now)) => Some(format!("{}: {now}", step.object())),
-        Err(error) => Some(format!("{}: {error}", step.object())),
+        Err(error) => Some(format!("{}: {}", step.object(), unreadable(&error))),
     }
 }
 
-/// The state of each step of a change, in order; what cannot be looked at is `Other` with the reason.
+/// Its cause alone: a way out that it names may have nothing to do with a change.
+fn unreadable(error: &KernelError) -> String {
+    let text = error.to_string();
+    format!("not readable ({})", text.lines().next().unwrap_or_default())
+}
+
+/// The state of each step of a change, in order; what cannot be looked at is `Other` with the reason, which reads on from "it is".
 #[must_use]
 pub fn states(root: &Root, change: &StandingChange) -> Vec<StepState> {
     change.head.steps.iter().map(|held| state(root, held)).collect()
 }
 
 fn state(root: &Root, held: &HeldStep) -> StepState {
-    probe(root, &held.step).unwrap_or_else(|error| StepState::Other(error.to_string()))
+    probe(root, &held.step).unwrap_or_else(|error| StepState::Other(unreadable(&error)))
 }
 
 /// What applies and undoes, under the run lock: one at a time.
