@@ -56,6 +56,22 @@ fn a_read_only_etc_is_an_obstacle_with_its_way_out_and_a_plan_for_this_boot_has_
 }
 
 #[test]
+fn every_command_names_the_same_group_in_trouble() {
+    let tree = Tree::of("findings/group-held-at-limit/fires");
+    for words in
+        [&[][..], &["checkup", "--quick"], &["explain", "cgroup-memory"], &["explain", "oom"], &["tune", "plan"]]
+    {
+        let shown = ramline(&[words, &["--root", tree.path()]].concat());
+        let text = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("/system.slice/worker.service"), "{words:?}: {}", shown.stdout);
+    }
+    let plan = ramline(&["tune", "plan", "vm", "--root", tree.path()]).stdout;
+    let second = plan.lines().nth(1).unwrap_or_default();
+    assert!(second.starts_with("Group /system.slice/worker.service is held at memory.high (200.0 MiB)"), "{plan}");
+    assert!(!ramline(&["tune", "plan", "tmp", "--root", tree.path()]).stdout.contains("worker.service"));
+}
+
+#[test]
 fn a_topic_or_a_goal_that_is_none_is_refused_with_those_there_are() {
     let topic = ramline(&["tune", "plan", "zswap"]);
     assert_eq!(topic.code, 2);
