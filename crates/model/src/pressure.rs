@@ -331,11 +331,17 @@ pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, space: Space) -> Press
     }
 }
 
+/// Percent of the time of microseconds a second. The kernel adds up what tasks wait every two seconds (`PSI_FREQ`), so a short window may have some of the
+/// waiting from before it: more than all of the time is all of it.
+#[must_use]
+pub(crate) fn percent_of_time(us_per_second: f64) -> f64 {
+    (us_per_second / 10_000.0).min(100.0)
+}
+
 fn psi(snapshot: &Snapshot, window: Option<Window<'_>>, of: fn(&Snapshot) -> &Seen<Pressure>) -> Option<Psi> {
     let now = of(snapshot).data()?;
     let percent = |line: fn(&Pressure) -> Option<Stall>| {
-        // Microseconds a second, of 1,000,000: a ten-thousandth is a percent.
-        Some(window?.per_second(|s| Some(line(of(s).data()?)?.total_us))? / 10_000.0)
+        Some(percent_of_time(window?.per_second(|s| Some(line(of(s).data()?)?.total_us))?))
     };
     Some(Psi { some: now.some, full: now.full, some_percent: percent(|p| p.some), full_percent: percent(|p| p.full) })
 }

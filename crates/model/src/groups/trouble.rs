@@ -20,7 +20,7 @@ use ramline_snapshot::pressure::{Pressure, Stall};
 
 use super::{GroupMemory, is_sandbox};
 use crate::prelude::*;
-use crate::pressure::{A_SLOW_READ_S, STALL_PERCENT, THRASH_PERCENT};
+use crate::pressure::{A_SLOW_READ_S, STALL_PERCENT, THRASH_PERCENT, percent_of_time};
 
 /// At the limit reclaim frees a little more than was asked for: a group that is held there stands within some percent of it.
 pub const AT_LIMIT: f64 = 0.9;
@@ -239,8 +239,7 @@ fn of(
         let rate = |(window, before): (&Window<'_>, &Group)| {
             window.per_second(|s| total(if std::ptr::eq(s, window.before) { before } else { seen }))
         };
-        // Microseconds a second: a ten-thousandth is a percent.
-        window.and_then(rate).map(|us| us / 10_000.0).or_else(|| pick(pressure?).map(|stall| stall.avg10))
+        window.and_then(rate).map(percent_of_time).or_else(|| pick(pressure?).map(|stall| stall.avg10))
     };
     let (reclaim, waits) = (&group.reclaim, over(|p| p.some));
     let mut trouble = Trouble {
