@@ -35,7 +35,7 @@ def owner(machine, name, prepare, apply, areas, held=False, more=(), sized=True)
     state(first, "now-status", 1, "in_force", False)
     in_force(first, "now", areas, sized)
     if held:
-        used = next((int(line.split()[3]) for line in first.text("held-before.out").splitlines() if line.startswith("/dev/")), 0)
+        used = sum(int(line.split()[3]) for line in first.text("held-before.out").splitlines() if line.startswith("/dev/"))
         note(f"{used} KiB were in it; behind the apply: {first.text('held-after.out').split()}")
         check("there was something in it", used >= 4096, first.said("held-before"))
         equal("the process it belongs to lives", first.status("held-alive"), 0)
