@@ -28,6 +28,7 @@ pub mod dirs;
 pub mod evictors;
 pub mod groups;
 pub mod hugepages;
+pub mod kernel_log;
 pub mod killers;
 mod lines;
 pub mod machine;
