@@ -23,6 +23,7 @@ mod finding;
 mod findings;
 mod headline;
 mod in_group;
+pub mod kill;
 mod look;
 pub mod planning;
 mod prelude;

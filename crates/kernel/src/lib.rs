@@ -14,6 +14,7 @@ pub mod handle;
 pub mod input;
 pub mod kernel_file;
 pub mod limits;
+pub mod log;
 pub mod loopdev;
 pub mod map;
 pub mod meminfo;

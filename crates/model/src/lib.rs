@@ -24,6 +24,7 @@ pub mod costs;
 pub mod fragmentation;
 pub mod group;
 pub mod groups;
+pub mod kill;
 pub mod ledger;
 pub mod maps;
 pub mod need;

@@ -10,6 +10,7 @@ pub mod changes;
 pub mod figure;
 mod fleet;
 pub mod html;
+mod kill;
 mod lab_lists;
 pub mod measured;
 mod need;

@@ -1,4 +1,6 @@
-//! `ramline explain`: a question, answered with this machine's numbers.
+//! `ramline explain`: a question, answered with this machine's numbers, or a kill, from a log.
+
+mod kill;
 
 use ramline_advice::{Inputs, Topic, explain, topic_named, topic_of_question};
 use ramline_view::figure::{self, FoundNumber};
@@ -14,6 +16,12 @@ pub struct Explain {
     /// or its path in the JSON (ledger.leftover); without it the topics are listed
     #[arg(value_name = "TOPIC|NUMBER")]
     topic: Option<String>,
+    /// With the topic 'kill': a kernel log or journal in any format, or - for standard input [default: the log of this machine]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// With the topic 'kill': the kill at this time (00:46, '2026-11-30 00:46', seconds since boot) instead of the last
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
     /// List the topics by area, with their questions
     #[arg(long)]
     list: bool,
@@ -37,6 +45,16 @@ impl Explain {
             self.format.screen(&TopicList::new())?;
             return Ok(exit::DONE);
         };
+        if topic == kill::TOPIC {
+            return kill::run(self.file.as_deref(), self.at.as_deref(), self.format, source);
+        }
+        ensure!(
+            self.file.is_none() && self.at.is_none(),
+            Failure::usage(format!(
+                "a FILE and --at belong to 'explain kill', not to 'explain {}'\n  try: ramline explain kill FILE",
+                ramline_view::escape(topic)
+            ))
+        );
         match topic_named(topic) {
             Some(topic) => self.topic(topic, source),
             None => match figure::find(topic) {

@@ -65,15 +65,15 @@ pub(super) fn line_of(text: &str) -> Line<'_> {
 fn bracket(line: &mut Line<'_>) {
     let trimmed = line.text.trim_start_matches([' ', '\t', '>']);
     let Some((inside, rest)) = trimmed.strip_prefix('[').and_then(|rest| rest.split_once(']')) else { return };
-    let word = inside.trim();
-    let stamp = boot_time(word).or_else(|| calendar(word));
-    let caller = word.strip_prefix(['T', 'C']).is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
-    let since_last = word.strip_prefix('+').is_some_and(|digits| boot_time(digits).is_some());
-    if stamp.is_none() && !caller && !since_last && !word.starts_with("pod/") {
+    let inner = inside.trim();
+    let stamp = boot_time(inner).or_else(|| calendar(inner));
+    let caller = inner.strip_prefix(['T', 'C']).is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
+    let since_last = inner.strip_prefix('+').is_some_and(|digits| boot_time(digits).is_some());
+    if stamp.is_none() && !caller && !since_last && !inner.starts_with("pod/") {
         return;
     }
     if caller {
-        line.caller = Some(word);
+        line.caller = Some(inner);
     }
     let timed = stamp.is_some();
     merge(line, stamp);
@@ -300,6 +300,15 @@ fn calendar(text: &str) -> Option<Stamp> {
     let (name, rest) = word(rest);
     let day = word(rest).0.parse().ok();
     date.then(|| Stamp::from_wall(text, year, month(name).zip(day), stamp.of_day().unwrap_or_default()))
+}
+
+/// A time that a user asks for: `00:46`, `2026-11-30 00:46:00`, `Nov 30 00:46`, or seconds since boot (`2760.5`).
+pub(super) fn asked(text: &str) -> Option<Stamp> {
+    let text = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
+    let of_day = || clock(text).filter(|(_, rest)| rest.is_empty()).map(|(seconds, _)| Stamp::from_wall(text, None, None, seconds));
+    let dated = || iso(text).or_else(|| syslog(text)).map(|(stamp, _)| stamp).or_else(|| calendar(text));
+    let boot = || text.parse().ok().filter(|seconds| (0.0..1e10).contains(seconds)).map(|seconds| Stamp::from_boot(text, seconds));
+    of_day().or_else(dated).or_else(boot)
 }
 
 /// `00:46:00.123`: seconds of the day, and what stands behind.

@@ -51,6 +51,19 @@ impl Stamp {
         Stamp { text: text.to_owned(), wall, dated: date.is_some(), has_year: date.is_some() && year.is_some(), boot: None }
     }
 
+    /// Of a time that a user asks for: `00:46`, `2026-11-30 00:46:00`, `Nov 30 00:46`, or seconds since boot; `None` where it is none of these.
+    ///
+    /// ```
+    /// use ramline_snapshot::kernel_log::Stamp;
+    /// assert_eq!(Stamp::from_asked("00:46").and_then(|at| at.wall), Some(2760.0));
+    /// assert_eq!(Stamp::from_asked("2760.5").and_then(|at| at.boot), Some(2760.5));
+    /// assert_eq!(Stamp::from_asked("last night"), None);
+    /// ```
+    #[must_use]
+    pub fn from_asked(text: &str) -> Option<Stamp> {
+        super::prefix::asked(text)
+    }
+
     /// Seconds from another time to this one; `None` where the two have no clock in common.
     #[must_use]
     pub fn since(&self, other: &Stamp) -> Option<f64> {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use ramline_advice::Explanation;
+use ramline_advice::kill::ExplainedKill;
 use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
@@ -117,6 +118,7 @@ documents! {
     "trace-info" Versioned<'static, TouchesSummary>;
     "trace-curve" Versioned<'static, MissCurve>;
     "need" Versioned<'static, Need>;
+    "explain-kill" Versioned<'static, ExplainedKill>;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;
     "swap-maintain" Versioned<'static, UpkeepPass>;

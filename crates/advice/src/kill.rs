@@ -1,0 +1,41 @@
+//! A kill in sentences: who, by whom, under which limit, why, and what would have avoided it.
+//!
+//! The judgement is `ramline_model::kill`; here it is worded, with the figures that decide. What is not in the log is said to be missing.
+
+mod avoid;
+mod headline;
+mod why;
+
+use ramline_model::kill::Kill;
+use ramline_units::{Deserialize, JsonSchema, Serialize};
+
+
+/// What would have avoided a kill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Remedy {
+    /// What it does.
+    pub what: String,
+    /// How, as commands.
+    pub commands: Vec<String>,
+}
+
+/// A kill, explained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedKill {
+    /// The judgement and its figures.
+    #[serde(flatten)]
+    pub kill: Kill,
+    /// Who was killed, by whom, when, under which limit.
+    pub headline: String,
+    /// Why, with the arithmetic.
+    pub why: Vec<String>,
+    /// What would have avoided it.
+    pub avoid: Vec<Remedy>,
+}
+
+/// Words for a judgement.
+#[must_use]
+pub fn explained(kill: Kill) -> ExplainedKill {
+    let (headline, why, avoid) = (headline::headline(&kill), why::why(&kill), avoid::avoid(&kill));
+    ExplainedKill { kill, headline, why, avoid }
+}
