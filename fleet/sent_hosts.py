@@ -9,7 +9,7 @@ from asking import TOP, fleet, python
 from harness import RAMLINE, check, equal
 from trees import directory
 
-OTHERS = ("settings", "settings_hosts", "settings_asked", "findings", "findings_hosts", "findings_asked")
+OTHERS = ("settings", "settings_hosts", "settings_asked", "findings", "findings_hosts", "findings_asked", "memory_hosts", "memory_asked", "trend", "host_days")
 # 19 January and the day after, as a snapshot and a report have it.
 DAYS = [1_453_161_600 * 10**9 + number * 86_400 * 10**9 for number in range(2)]
 
@@ -17,7 +17,8 @@ DAYS = [1_453_161_600 * 10**9 + number * 86_400 * 10**9 for number in range(2)]
 def sent(folder, name, document, host, day=0, **edits):
     """A copy of a document as another host has sent it on that day; an edit is of a section's data."""
     copy = json.loads(json.dumps(document))
-    copy["machine"] |= {"host": host, "taken_unix_ns": DAYS[day]}
+    # Another host is another boot.
+    copy["machine"] |= {"host": host, "taken_unix_ns": DAYS[day], "boot_id": f"boot of {host}"}
     for section, values in edits.items():
         copy[section]["data"] = values if isinstance(values, list) else copy[section]["data"] | values
     file = folder / name
@@ -160,7 +161,7 @@ def half_written(store, answer, wanted):
         try:
             store.commit(*lots)
         except Exception:
-            print(len(store.files_of(sys.argv[1], "host_day", "2016-02-01")), [file.name for file in lots[0].store.glob("aside/*")])
+            print(len([part for part in store.parts_of(sys.argv[1], "host_day") if part.first == "2016-02-01"]), [file.name for file in lots[0].store.glob("aside/*")])
     """
     equal("both tables or none", python(code, store), "0 []")
 
@@ -169,21 +170,28 @@ def same_texts(folder):
     """DuckDB and Spark are asked with the same texts, those of the files: what each is given is written down instead."""
     code = """if True:
         import sys
+        from pathlib import Path
         from unittest.mock import MagicMock
-        from ramline_fleet import engine, sql
+        from ramline_fleet import engine, sql, window
         def told(one, said, table, head):
-            engine.latest(one, table, {"a": "web"}, lambda text: None)
+            if table == "host_memory":
+                engine.daily(one, {"a": "web"}, ["a"], lambda text: None)
+            else:
+                engine.latest(one, table, {"a": "web"}, lambda text: None)
             for name in (name for name, of in sql.OTHERS.items() if of == table):
                 one.ask(name)
-            return [text.removeprefix(head.format(name)) for name, text in zip([sql.KNOWN, sql.LATEST[table], *[""] * 9], said())]
-        for store, table in zip(sys.argv[1:], ("host_setting", "host_finding")):
+            first = [sql.DAILY, sql.MEMORY] if table == "host_memory" else [sql.KNOWN, sql.LATEST[table]]
+            return [text.removeprefix(head.format(name)) for name, text in zip([*first, *[""] * 9], said())]
+        for store, table in zip([*sys.argv[1:], sys.argv[1]], ("host_setting", "host_finding", "host_memory")):
             duck, spark = engine.DuckDb(store), engine.Spark.__new__(engine.Spark)
             duck.connection = MagicMock()
-            spark.session, spark.store = MagicMock(), store
-            ours = told(duck, lambda: [call.args[0] for call in duck.connection.execute.call_args_list if not call.args[0].startswith("CREATE TEMP VIEW")], table, "CREATE TEMP TABLE {} AS ")
+            spark.session, spark.store, spark.days = MagicMock(), Path(store), window.Window(None, "2016-12-31")
+            duck.days = spark.days
+            ours = told(duck, lambda: [call.args[0] for call in duck.connection.execute.call_args_list if not call.args[0].startswith("CREATE TEMP VIEW")], table, "CREATE OR REPLACE TEMP TABLE {} AS ")
             theirs = told(spark, lambda: [call.args[0] for call in spark.session.sql.call_args_list], table, "")
-            files = [sql.query(name) for name in (sql.LATEST[table], *(name for name, of in sql.OTHERS.items() if of == table))]
-            assert ours == theirs and ours[1:] == files, (ours, theirs)
+            made = [sql.DAILY, sql.MEMORY] if table == "host_memory" else [sql.LATEST[table]]
+            files = [sql.query(name) for name in (*made, *(name for name, of in sql.OTHERS.items() if of == table))]
+            assert ours == theirs and ours[-len(files):] == files, (ours, theirs)
         print(sorted(sql.OTHERS))
     """
     equal("both engines are asked with the texts of the files", python(code, folder.parent / "settings/store", folder.parent / "findings/store"), str(sorted(OTHERS)))

@@ -2,7 +2,7 @@
 """
 
 from . import schema
-from .histogram import mode, quantile
+from .histogram import median, mode
 from .intervals import clean_hosts_for, exact
 
 VERSION = 1
@@ -21,10 +21,11 @@ UPGRADE = {
     "swap": "more than the RAM that is available: something is swapped out, or does not fit",
     "kill": "more than the RAM that is available and free swap: processes are killed",
 }
+JUDGED = {"available_and_swap": "/tmp is at most the RAM that is available and free swap; what is free counts where it is not known what is available"}
 CAVEATS = [
     "one moment of each day: what /tmp was at its largest, and whether memory was short then, may not be in it",
     "hosts that sent nothing are not in it; if they differ from the others, so does the answer",
-    "what free calls free leaves out the page cache, most of which would make room: \"what would break\" counts it as room where the source knows it",
+    "what free calls free leaves out the page cache, most of which would make room: the models with \"free\" are those of the study of 2016, and no host is judged by them of which more is known",
     "part of what lies in /tmp on a disk is in the page cache already, so it takes less RAM than it seems",
 ]
 
@@ -45,7 +46,7 @@ def variables(engine, known):
         unknown = known["hosts"] - known.get(name, 0)
         out.append({"name": name, "what": schema.MEASURED[name], "hosts": hosts, "unknown": unknown,
                     "min": min((row[3] for row in of), default=None), "max": max((row[4] for row in of), default=None),
-                    "mean": sum(row[2] for row in of) / hosts if hosts else None, "median": quantile(walk, 0.5), "mode": mode(walk)})
+                    "mean": sum(row[2] for row in of) / hosts if hosts else None, "median": median(walk), "mode": mode(walk)})
     return out
 
 
@@ -89,10 +90,10 @@ def study(engine):
     """The whole of it."""
     names, (counts,) = engine.ask("hosts")
     known = {name: count or 0 for name, count in zip(names, counts)}
-    made = models(engine)
-    fails = next(model["fails"]["hosts"] for model in made if model["name"] == "free_and_swap")
+    judged, of = models(engine, "judged", JUDGED)[0], engine.counts("judged")
     return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"], "days": known["days"],
-            "without_swap": known["without_swap"], "in_ram": known["in_ram"], "variables": variables(engine, known), "shares": shares(engine, known), "models": made,
-            "upgrade": models(engine, "upgrade", UPGRADE),
-            "rules": rules(engine), "breaks": breaks(engine), "break_count": fails,
+            "since": known["first_day"] or None, "until": known["last_day"] or None, "last_seen_before": engine.counts("before")["hosts"], "machine_unknown": of["machine_unknown"] or 0,
+            "without_swap": known["without_swap"], "in_ram": known["in_ram"], "variables": variables(engine, known), "shares": shares(engine, known), "models": models(engine),
+            "judged": judged, "judged_by_free": of["by_free"] or 0, "upgrade": models(engine, "upgrade", UPGRADE),
+            "rules": rules(engine), "breaks": breaks(engine), "break_count": judged["fails"]["hosts"],
             "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}

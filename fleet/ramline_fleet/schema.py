@@ -3,9 +3,12 @@
 Version 1. A reader takes rows of its own version and of older ones; what an older one has not is NULL.
 """
 
+from typing import Any
+
 import pyarrow as pa
 
 from .buckets import bucket
+from .study import Refused
 
 VERSION = 1
 
@@ -31,7 +34,7 @@ COUNTED = ("ram_kib", "free_kib", "swap_total_kib", "swap_used_kib", "tmp_kib", 
 BITS = {name: 1 << number for number, name in enumerate(MEASURED)}
 
 
-def bucket_of(name):
+def bucket_of(name: str) -> str:
     """The column with the bucket of another.
 
     >>> bucket_of("tmp_kib")
@@ -50,13 +53,45 @@ ARROW = pa.schema(
 SETTINGS = pa.schema([("host", pa.string()), ("day", pa.string()), ("name", pa.string()), ("value", pa.string())], metadata=ARROW.metadata)
 # A row a host without a finding, which says that it was asked, and a row a finding.
 FINDINGS = pa.schema([("host", pa.string()), ("day", pa.string()), ("finding", pa.string()), ("level", pa.string())], metadata=ARROW.metadata)
-ROWS, SETTING_ROWS, FINDING_ROWS = "host_day", "host_setting", "host_finding"
+ROWS, SETTING_ROWS, FINDING_ROWS, MEMORY_ROWS = "host_day", "host_setting", "host_finding", "host_memory"
+# What a host did with its memory: counters of a boot as they stood that day, or, without a boot, how much they grew on that day.
+OVER_TIME = {
+    "uptime_s": "seconds that the counters are of",
+    "waited_us": "time in which some task waited for memory (PSI, some)",
+    "stalled_us": "time in which all tasks waited for memory (PSI, full)",
+    "refault_anon_kib": "anonymous memory that was read back soon after it was swapped out (workingset_refault_anon)",
+    "refault_file_kib": "file data that was read again soon after it was dropped (workingset_refault_file)",
+    "swap_in_kib": "read from swap",
+    "swap_out_kib": "written to swap",
+    "kills": "processes that the kernel killed for want of memory (oom_kill)",
+    "zram_stored_kib": "what zram holds, before it is compressed",
+    "zram_taken_kib": "RAM that zram takes for it",
+    "must_stay_kib": "what cannot be dropped: anonymous and shared memory, and the kernel's own that it cannot give back",
+    "floor_kib": "free memory below which the kernel begins to reclaim (the sum of the zones' low watermarks)",
+}
+MEMORY_TYPES = {"source": "VARCHAR(20)", "boot": "VARCHAR(40)"} | dict.fromkeys(OVER_TIME, "BIGINT")
+OF_MEMORY = pa.schema([("host", pa.string()), ("day", pa.string()), ("source", pa.string()), ("boot", pa.string())] + [(name, pa.int64()) for name in OVER_TIME], metadata=ARROW.metadata)
 # The tables of a store: a folder each.
-TABLES = {ROWS: ARROW, SETTING_ROWS: SETTINGS, FINDING_ROWS: FINDINGS}
+TABLES = {ROWS: ARROW, SETTING_ROWS: SETTINGS, FINDING_ROWS: FINDINGS, MEMORY_ROWS: OF_MEMORY}
 
 
-def row(host, source, synthetic, values, machine=None):
-    """A row as the store has it; `values` are those that the source can tell, None where one was not given; `machine` tells two names of one."""
+def row(host: str, source: str, synthetic: bool, values: dict[str, Any], machine: str | None = None) -> dict[str, Any]:
+    """A row as the store has it; `values` are those that the source can tell, None where one was not given; `machine` tells two names of one (`names.key`)."""
+    possible(values)
     out = {"host": host, "machine": machine, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
     out |= {name: values.get(name) for name in MEASURED}
     return out | {bucket_of(name): None if out[name] is None else bucket(out[name]) for name in COUNTED}
+
+
+def possible(values: dict[str, Any]) -> None:
+    """Refuses what no machine has, whichever source says it."""
+    ram, tmp, swap = values.get("ram_kib"), values.get("tmp_kib"), values.get("swap_total_kib")
+    if ram is not None and (values.get("available_kib") or 0) > ram:
+        raise Refused("more is available than there is")
+    if values.get("tmp_in_ram") == 1 and None not in (ram, tmp) and tmp > ram + (swap or 0) and swap is not None:
+        raise Refused("more lies in the tmpfs at /tmp than there is memory and swap")
+
+
+def memory_row(host: str, day: str, source: str, boot: str | None, values: dict[str, Any]) -> dict[str, Any]:
+    """A row of host_memory."""
+    return {"host": host, "day": day, "source": source, "boot": boot} | {name: values.get(name) for name in OVER_TIME}

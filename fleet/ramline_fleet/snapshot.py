@@ -1,6 +1,6 @@
 """What `ramline snapshot` has written of a machine: a file a host and moment. Columns of the host, and its memory settings.
 
-Of /tmp it knows what a tmpfs holds; of a /tmp on a disk nothing.
+Of /tmp it knows what a tmpfs holds, and of one on a disk what was found there, where it could look into all of it.
 
 >>> seen = lambda data: {"state": "seen", "data": data}
 >>> machine = {"host": "a", "taken_unix_ns": 1_000_000_000_000_000_000}
@@ -14,7 +14,9 @@ Of /tmp it knows what a tmpfs holds; of a /tmp on a disk nothing.
 
 import datetime
 import time
+from typing import Any
 
+from . import names
 from .study import Refused
 
 VERSION = 1
@@ -77,7 +79,50 @@ def values(document):
     out["tmp_kib"] = kib(tmp[-1]["size"] - tmp[-1]["free"], "/tmp") if tmp and tmp[-1]["size"] else None
     out["tmp_inodes"] = tmp[-1]["inodes"] - tmp[-1]["inodes_free"] if tmp and tmp[-1]["inodes"] else None
     out["tmp_in_ram"] = None if mounts is None else int(bool(tmp))
+    found = next((one for one in section(document, "dirs") or [] if one.get("path") == "/tmp"), None)
+    if not tmp and found and found.get("complete") and not found.get("refused"):
+        out["tmp_kib"], out["tmp_inodes"] = kib(found["allocated"], "/tmp"), found["inodes"]
     return out
+
+
+def key(document: dict[str, Any]) -> str | None:
+    """Which machine it is (`names`): a snapshot knows its boot."""
+    boot = document["machine"].get("boot_id")
+    return names.key(boot, None) if isinstance(boot, str) else None
+
+
+# Counters of vmstat, in pages.
+PAGES = {"workingset_refault_anon": "refault_anon_kib", "workingset_refault_file": "refault_file_kib", "pswpin": "swap_in_kib", "pswpout": "swap_out_kib"}
+# Of meminfo, what no reclaim gets back without swap.
+STAYS = ("anon_pages", "shmem", "s_unreclaim", "kernel_stack", "page_tables", "sec_page_tables", "percpu")
+
+
+def over_time(document: dict[str, Any]) -> dict[str, Any]:
+    """What its memory did since its boot, what zram holds, what must stay."""
+    machine, memory, counters, pressure, zram, zones = document["machine"], *(section(document, name) for name in ("meminfo", "vmstat", "pressure_memory", "zram", "zoneinfo"))
+    page = machine.get("page_size") or 4096
+    out: dict[str, Any] = {"uptime_s": whole(machine.get("uptime"), 10**9)}
+    out |= {column: whole(value * page, 1024) if (value := number_of(counters, name)) is not None else None for name, column in PAGES.items()}
+    out["kills"] = number_of(counters, "oom_kill")
+    for column, kind in (("waited_us", "some"), ("stalled_us", "full")):
+        out[column] = number_of((pressure or {}).get(kind), "total_us")
+    devices = [device["mm"] for device in zram["devices"] if device.get("mm")] if zram is not None else None
+    for column, name in (("zram_stored_kib", "orig_data_size"), ("zram_taken_kib", "mem_used_total")):
+        out[column] = None if devices is None else sum(kib(device[name], name) or 0 for device in devices)
+    known = [value for name in STAYS if (value := number_of(memory, name)) is not None]
+    out["must_stay_kib"] = sum(known) >> 10 if number_of(memory, "anon_pages") is not None else None
+    out["floor_kib"] = sum(zone["low"] for zone in zones["zones"]) * page >> 10 if zones else None
+    return out
+
+
+def number_of(data: Any, name: str) -> int | None:
+    """A whole number of 0 or more; None where there is none."""
+    value = data.get(name) if isinstance(data, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def whole(value: Any, unit: int) -> int | None:
+    return value // unit if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def settings(document):

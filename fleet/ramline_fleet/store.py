@@ -1,59 +1,92 @@
-"""Rows in Parquet files: TABLE/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store. A table is host_day, host_setting or host_finding (`schema`).
+"""Rows in Parquet files: TABLE/ingest=ID/dt=DAY/hb=BUCKET/part.parquet below the folder of the store, or month=MONTH for dt=DAY where `compact` has made few files of many; then the day is a
+column. A table is one of `schema.TABLES`. A lot whose number is in replaces.json of another one is not read: that one has its rows.
 
 What is taken in is written to a folder of its own aside and renamed as one: a half-written day is never read. A host that is there for that day already is
 refused, so nothing is counted twice: one command writes at a time (`lock`). Lines that are no rows go to rejects/ID.tsv with their number and the reason.
 """
 
+import calendar
 import errno
 import hashlib
+import json
 import os
 import shutil
 import stat
 import time
 import uuid
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from . import schema
+from . import inputs, schema, window
 from .schema import ROWS
 from .outputs import synced, written
 from .study import MOST
-from .words import plain
+from .window import ALL, Window
+from .words import Failure, plain
 
 HASHED = 16
 # No word of a row is longer.
 LONGEST = 1000
+# In the folder of a lot: whose rows it has.
+REPLACES = "replaces.json"
+
+
+class Part(NamedTuple):
+    """A file of a table; its rows are of days from one to another."""
+
+    path: Path
+    lot: str
+    first: str
+    last: str
+    bucket: int
+
+    @property
+    def month(self) -> str:
+        return self.first[:7]
+
+    @property
+    def daily(self) -> bool:
+        """Whether the day is in its path, and not in its rows."""
+        return self.path.parent.parent.name.startswith("dt=")
 
 
 class Ingest:
     """One lot of rows of one day."""
 
-    def __init__(self, store, day, table=ROWS):
-        self.store, self.day, self.table = Path(store), day, table
+    def __init__(self, store: str | Path, day: str, table: str = ROWS, names: Any = None) -> None:
+        if window.is_future(day):
+            raise Failure(f"{day} is in the future: nothing was measured then", "--day, or the clock of that host")
+        self.store, self.day, self.table, self.names = Path(store), day, table, names
         self.name = fresh_name()
         self.aside = self.store / "aside" / self.name
-        self.rows, self.rejected, self.other_names, self.taken = [], [], [], set()
-        self.hosts, self.machines = self.there()
+        self.rows: list[dict[str, Any]] = []
+        self.rejected: list[tuple[int, str, str]] = []
+        self.other_names: list[tuple[int, str, str]] = []
+        self.taken: set[str] = set()
+        self.hosts = self.there()
 
-    def there(self):
-        """Hosts of that day that the store has, and which name each machine has there."""
-        columns = [name for name in ("host", "machine") if name in schema.TABLES[self.table].names]
-        rows = []
-        for file in files_of(self.store, self.table, self.day):
+    def there(self) -> set[str]:
+        """Hosts of that day that the store has."""
+        found: set[str] = set()
+        for part in parts_of(self.store, self.table, Window(self.day, self.day)):
             try:
-                rows += parquet.ParquetFile(file).read(columns=columns).to_pylist()
+                columns = ["host"] if part.daily else ["host", "dt"]
+                rows = parquet.ParquetFile(part.path).read(columns=columns).to_pylist()
             except pa.ArrowInvalid as error:
-                raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(file)) from error
-        return {row["host"] for row in rows}, {row["machine"]: row["host"] for row in rows if row.get("machine")}
+                raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(part.path)) from error
+            found |= {row["host"] for row in rows if part.daily or row["dt"] == self.day}
+        return found
 
-    def had(self, host):
+    def had(self, host: str) -> bool:
         """Whether the store has rows of that host, of an earlier lot."""
         return host in self.hosts and host not in self.taken
 
-    def add(self, number, text, *rows):
-        """The rows of a host, whether they were taken; a host of that name is refused, and what no reader of rows could take."""
+    def add(self, number: int, text: str, *rows: dict[str, Any], key: str | None = None) -> bool:
+        """The rows of a host, whether they were taken; a host of that name is refused, and what no reader of rows could take. `key` says which machine it is (`names`)."""
         host, values = rows[0]["host"], [value for row in rows for value in row.values()]
         if not (isinstance(host, str) and host.strip() and host.isprintable()):
             return self.reject(number, text, "the host has no name that can be shown")
@@ -61,24 +94,34 @@ class Ingest:
             return self.reject(number, text, "a size is more than there can be")
         if any(isinstance(value, str) and not (value.isprintable() and len(value) <= LONGEST) for value in values):
             return self.reject(number, text, "a text of it cannot be shown")
+        name, host = host, self.names.one(host, key) if self.names else host
         if host in self.hosts:
+            if name != host:
+                self.twice(number, name, host)
+                return False
             return self.reject(number, text, f"host {host} is there already for {self.day}")
+        if name != host:
+            rows = tuple({**row, "host": host} for row in rows)
         self.hosts.add(host)
         self.taken.add(host)
         self.rows += rows
         return True
 
-    def twice(self, number, host, name):
+    def known(self, host: str) -> str:
+        """The name under which the store has it."""
+        return str(self.names.one(host, None)) if self.names else host
+
+    def twice(self, number: int, host: str, name: str) -> None:
         """A name of a machine that is there under another one: no row, and nothing that is missing."""
         self.other_names.append((number, host, name))
 
-    def reject(self, number, text, why):
+    def reject(self, number: int, text: str, why: str) -> bool:
         self.rejected.append((number, why, text))
         return False
 
-    def stage(self):
+    def stage(self) -> None:
         """Writes all of it aside."""
-        by_bucket = {}
+        by_bucket: dict[int, list[dict[str, Any]]] = {}
         for row in sorted(self.rows, key=lambda row: row["host"]):
             by_bucket.setdefault(hashed(row["host"]), []).append(row)
         for bucket, rows in by_bucket.items():
@@ -88,33 +131,77 @@ class Ingest:
         if self.rejected:
             file = self.store / "rejects" / f"{self.name}.tsv"
             file.parent.mkdir(parents=True, exist_ok=True)
-            lines = ("\t".join([str(number), *map(plain, why.split("\t")), *map(plain, text.split("\t"))]) for number, why, text in self.rejected)
-            new_file(file, "".join(f"{line}\n" for line in lines).encode())
+            new_file(file, self.rejects())
 
-    def keep(self):
+    def rejects(self) -> bytes:
+        """A line each: its number, the reason and its text."""
+        lines = ("\t".join([str(number), *map(plain, why.split("\t")), *map(plain, text.split("\t"))]) for number, why, text in self.rejected)
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    def keep(self) -> None:
         if self.rows:
             (self.store / self.table).mkdir(parents=True, exist_ok=True)
             self.aside.rename(self.store / self.table / f"ingest={self.name}")
             synced(self.store / self.table)
 
 
-def commit(*lots):
+def commit(*lots: Ingest) -> None:
     """Writes all of each, or nothing. Where the machine goes down between two tables, the same files once more add what is missing."""
     try:
         for lot in lots:
             lot.stage()
         for lot in lots:
             lot.keep()
+        for names in {id(lot.names): lot.names for lot in lots if lot.names}.values():
+            names.keep()
     finally:
         for lot in lots:
             shutil.rmtree(lot.aside, ignore_errors=True)
 
 
-def files_of(store, table, day="*"):
-    return regular((Path(store) / table).glob(f"ingest=*/dt={day}/hb=*/*.parquet"))
+def lots_of(store: str | Path, table: str) -> list[Path]:
+    """The folders of its lots, in the order of their names, without those whose rows another one has."""
+    folders = sorted((Path(store) / table).glob("ingest=*"))
+    replaced: set[str] = set()
+    for folder in folders:
+        if (said := folder / REPLACES).exists():
+            try:
+                replaced |= set(map(str, json.loads(inputs.pieces(said))))
+            except (ValueError, TypeError, RecursionError) as error:
+                raise OSError(errno.EIO, "is no list of lots", str(said)) from error
+    return [folder for folder in folders if folder.name.removeprefix("ingest=") not in replaced]
 
 
-def regular(files):
+def parts_of(store: str | Path, table: str, days: Window = ALL) -> list[Part]:
+    """Files with rows of these days, in the order of their names; what is no file would be waited for, or have no end."""
+    return [part for folder in lots_of(store, table) for part in lot_parts(folder, days)]
+
+
+def lot_parts(folder: Path, days: Window = ALL) -> Iterator[Part]:
+    for at in sorted(folder.iterdir()):
+        kind, _, when = at.name.partition("=")
+        if kind == "dt":
+            first = last = when
+        elif kind == "month" and len(when) == 7:
+            first, last = f"{when}-01", f"{when}-{calendar.monthrange(int(when[:4]), int(when[5:]))[1]}"
+        else:
+            continue
+        if days.meets(first, last):
+            for bucket in sorted(at.glob("hb=*")):
+                for path in regular(bucket.glob("*.parquet")):
+                    yield Part(path, folder.name.removeprefix("ingest="), first, last, int(bucket.name.removeprefix("hb=")))
+
+
+def days_of(store: str | Path, tables: Iterable[str]) -> tuple[str, str] | None:
+    """The first and the newest day that the store has, by the names of its files; days of the future count where there are no others. None where there are none."""
+    found = [(part.first, part.last) for table in tables for part in parts_of(store, table)]
+    if not found:
+        return None
+    known = [last for _, last in found if not window.is_future(last)] + [min(last, window.today()) for first, last in found if first <= window.today() < last]
+    return min(first for first, _ in found), max(known or [last for _, last in found])
+
+
+def regular(files: Iterable[Path]) -> list[Path]:
     """In the order of their names; what is no file would be waited for, or have no end."""
     found = sorted(files)
     for file in found:
@@ -123,14 +210,25 @@ def regular(files):
     return found
 
 
-def as_parquet(table):
+def refuse_newer(parts: Iterable[Part]) -> None:
+    """A table that a newer ramline-fleet has written may mean something else. All files of a lot are of one."""
+    for part in {part.lot: part for part in parts}.values():
+        try:
+            said = (parquet.read_metadata(part.path).metadata or {}).get(b"ramline_fleet_schema", b"1").decode(errors="replace")
+        except pa.ArrowInvalid as error:
+            raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(part.path)) from error
+        if not said.isdigit() or int(said) > schema.VERSION:
+            raise Failure(f"{part.path} is of schema version {plain(said)[:20]}, and this ramline-fleet reads up to {schema.VERSION}", "make fleet, with a newer ramline")
+
+
+def as_parquet(table: pa.Table) -> Any:
     """A file of it, in memory."""
     out = pa.BufferOutputStream()
     parquet.write_table(table, out, compression="zstd")
     return out.getvalue()
 
 
-def new_file(path, content):
+def new_file(path: Path, content: Any) -> None:
     """A file of a store, which no other may have made before, through no link."""
     found = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
@@ -140,13 +238,13 @@ def new_file(path, content):
         os.close(found)
 
 
-def fresh_name():
+def fresh_name() -> str:
     """In the order of time, also within a second, and of nobody else's."""
     seconds, ns = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(seconds))}{ns:09}-{uuid.uuid4().hex[:8]}"
 
 
-def hashed(host):
+def hashed(host: str) -> int:
     """The same on any machine and in any run."""
     return hashlib.blake2b(host.encode(), digest_size=2).digest()[0] % HASHED
 

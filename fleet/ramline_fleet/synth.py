@@ -9,7 +9,8 @@ from pathlib import Path
 from . import schema, study
 from .buckets import EXACT, EXACT_BITS
 from .schema import bucket_of
-from .store import ROWS, Ingest, files_of, hashed
+from .store import ROWS, Ingest, hashed, parts_of
+from .window import Window
 from .words import Failure
 
 GB, MB = 1_000_000, 1_000
@@ -95,7 +96,7 @@ def fleet(store, hosts, days, first, say):
 
     dates = [(datetime.date.fromisoformat(first) + datetime.timedelta(days=day)).isoformat() for day in range(days)]
     # Each name is in it once a day.
-    if there := next((date for date in dates if files_of(store, ROWS, date)), None):
+    if there := next((date for date in dates if parts_of(store, ROWS, Window(date, date))), None):
         raise Failure(f"{store} has hosts of {there} already", "another --day, or another store")
     base = [study.line(line, "old") for line in published().splitlines()[2:]]
     names = [f"synthetic-{number:07}" for number in range(hosts)]

@@ -80,3 +80,26 @@ def columns_of(rows):
 
 def hosts(count):
     return f"{count} host{'' if count == 1 else 's'}"
+
+
+def gib(kib):
+    """A size in words.
+
+    >>> gib(4 << 20), gib(1536), gib(None)
+    ('4.0 GiB', '1.5 MiB', 'unknown')
+    """
+    if kib is None:
+        return "unknown"
+    return f"{kib / (1 << 20):.1f} GiB" if abs(kib) >= 100 << 10 or kib == 0 else f"{kib / 1024:.1f} MiB"
+
+
+def share(value):
+    """A share in percent, with as many digits as say something.
+
+    >>> share(0.4213), share(0.001), share(0.000012), share(0)
+    ('42.1 %', '0.10 %', '0.0012 %', '0 %')
+    """
+    if value is None:
+        return "unknown"
+    percent = value * 100
+    return "0 %" if percent == 0 else f"{percent:.1f} %" if percent >= 1 else f"{percent:.2f} %" if percent >= 0.01 else f"{percent:.2g} %"

@@ -111,6 +111,10 @@ pub struct BrokenHost {
     pub tmp_kib: u64,
     /// KB of RAM free.
     pub free_kib: u64,
+    /// KB of RAM available; `None` where that is not known, and free memory is what counts.
+    pub available_kib: Option<u64>,
+    /// The day on which most was lacking.
+    pub day: Option<String>,
     /// KB of swap free.
     pub swap_free_kib: u64,
     /// KB of RAM.
@@ -145,6 +149,18 @@ pub struct FleetReport {
     pub hosts: u64,
     /// Days of the host that has most; of several each size is that of its worst day.
     pub days: u64,
+    /// The first day that counts.
+    pub since: Option<String>,
+    /// The last day that counts.
+    pub until: Option<String>,
+    /// Hosts of the store that were last seen before the first day, and do not count.
+    pub last_seen_before: u64,
+    /// Hosts of which it is not known which machine they are: one under two names counts twice.
+    pub machine_unknown: u64,
+    /// Would /tmp fit into the RAM that is available and free swap? Free memory counts where it is not known what is available.
+    pub judged: Option<FitModel>,
+    /// Hosts that were judged by free memory.
+    pub judged_by_free: u64,
     /// Hosts without swap.
     pub without_swap: u64,
     /// Hosts whose /tmp is a tmpfs already.
@@ -187,9 +203,15 @@ impl HostsBeyond {
 }
 
 impl FleetReport {
-    /// Whether /tmp fits into what is free in RAM and in swap, the widest model.
+    /// What the answer says: by the RAM that is available where that is known.
     #[must_use]
-    pub fn widest(&self) -> Option<&FitModel> {
-        self.models.iter().find(|model| model.name == "free_and_swap")
+    pub fn answer(&self) -> Option<&FitModel> {
+        self.judged.as_ref().or_else(|| self.models.iter().find(|model| model.name == "free_and_swap"))
+    }
+
+    /// Whether all hosts that are judged are judged by free memory, for want of better.
+    #[must_use]
+    pub fn by_free_alone(&self) -> bool {
+        self.judged.as_ref().is_none_or(|model| self.judged_by_free >= model.fits.of)
     }
 }

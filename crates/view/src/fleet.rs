@@ -16,7 +16,7 @@ use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::{Bar, Bars};
 
 fn answer(report: &FleetReport) -> (Paint, String) {
-    let Some(model) = report.widest().filter(|_| report.hosts > 0) else {
+    let Some(model) = report.answer().filter(|_| report.hosts > 0) else {
         return (Paint::Plain, "No host is known.".to_owned());
     };
     let (fits, fails) = (&model.fits, model.fails.hosts);
@@ -34,8 +34,9 @@ fn answer(report: &FleetReport) -> (Paint, String) {
         0 => String::new(),
         n => format!("; of {} more it is not known", number::count(n)),
     };
+    let memory = if report.by_free_alone() { "free" } else { "available" };
     let text = format!(
-        "/tmp would fit into free memory and free swap on {} of {}, {}; {not}{unknown}.",
+        "/tmp would fit into {memory} memory and free swap on {} of {}, {}; {not}{unknown}.",
         number::count(fits.hosts),
         number::things(fits.of, "host"),
         with_interval(fits.share, fits.low, fits.high)
@@ -48,6 +49,31 @@ fn answer(report: &FleetReport) -> (Paint, String) {
     (paint, text)
 }
 
+/// Which days and hosts count, and by what they are judged.
+fn counted(report: &FleetReport) -> Option<String> {
+    let mut said = Vec::new();
+    if let (Some(since), Some(until)) = (&report.since, &report.until) {
+        let before = match report.last_seen_before {
+            0 => String::new(),
+            hosts => format!("; {} last seen before that and not counted", number::things(hosts, "host")),
+        };
+        said.push(format!("Days from {since} to {until}{before}."));
+    }
+    if report.judged_by_free > 0 && !report.by_free_alone() {
+        said.push(format!(
+            "{} judged by free memory: available memory is unknown there.",
+            number::things(report.judged_by_free, "host")
+        ));
+    }
+    if report.machine_unknown > 0 {
+        said.push(format!(
+            "{} without a machine identity: one under two names counts twice.",
+            number::things(report.machine_unknown, "host")
+        ));
+    }
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
 fn breaking(report: &FleetReport, sheet: &mut Sheet) {
     if report.breaks.is_empty() {
         return;
@@ -55,9 +81,11 @@ fn breaking(report: &FleetReport, sheet: &mut Sheet) {
     let table = Table::of(&report.breaks)
         .column(Column::name("host"), |host| host.host.as_str())
         .right("in /tmp", |host| number::kilobytes(host.tmp_kib))
-        .right("free", |host| number::kilobytes(host.free_kib))
+        .right("available", |host| host.available_kib.map_or("unknown".to_owned(), number::kilobytes))
+        .column(Column::right("free").spare(), |host| number::kilobytes(host.free_kib))
         .right("free swap", |host| number::kilobytes(host.swap_free_kib))
-        .right("lacks", |host| number::kilobytes(host.lacks_kib));
+        .right("lacks", |host| number::kilobytes(host.lacks_kib))
+        .column(Column::name("on").spare(), |host| host.day.as_deref().unwrap_or_default());
     sheet.headed_table("Hosts it would break, and what they lack", table);
     let more = number::beyond(usize::try_from(report.break_count).unwrap_or(usize::MAX), report.breaks.len());
     sheet.dim((more > 0).then(|| format!("and {} more", number::count(more))));
@@ -185,6 +213,7 @@ impl Screen for FleetReport {
             )
         });
         sheet.line(days);
+        sheet.line(counted(self));
         let refused = self.lines.filter(|lines| lines.refused > 0);
         sheet.warn(refused.map(|lines| {
             format!("{} of {} were refused.", number::count(lines.refused), number::things(lines.read, "line"))
@@ -261,6 +290,9 @@ mod tests {
         FleetReport {
             hosts: 10,
             models: vec![model("half_of_ram"), model("free_and_swap")],
+            last_seen_before: 3,
+            since: Some("2026-11-01".to_owned()),
+            until: Some("2026-11-29".to_owned()),
             shares: vec![under(1000, 0.5)],
             breaks: vec![BrokenHost {
                 host: "<b>".to_owned(),
@@ -279,6 +311,18 @@ mod tests {
         let answer = "/tmp would fit into free memory and free swap on 8 of 10 hosts, 80.0 % (30.0 to 95.0 %); on 2 it would not.";
         assert!(text.replace('\n', " ").starts_with(answer), "{text}");
         assert!(text.contains("13 GB") && text.contains("1.5 MB") && text.contains("and 1 more"), "{text}");
+    }
+
+    #[test]
+    fn a_warm_server_is_judged_by_what_is_available() {
+        let mut warm = report();
+        let share = |hosts, share| HostShare { hosts, of: 10, share: Some(share), low: Some(0.7), high: Some(1.0) };
+        warm.judged = Some(FitModel { fits: share(10, 1.0), fails: share(0, 0.0), ..FitModel::default() });
+        warm.judged_by_free = 2;
+        let text = warm.text(&ramline_sheet::text::Style::default()).replace('\n', " ");
+        assert!(text.starts_with("/tmp would fit into available memory and free swap on 10 of 10 hosts"), "{text}");
+        assert!(text.contains("2 hosts judged by free memory"), "{text}");
+        assert!(text.contains("Days from 2026-11-01 to 2026-11-29; 3 hosts last seen before"), "{text}");
     }
 
     #[test]

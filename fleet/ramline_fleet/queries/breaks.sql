@@ -1,7 +1,9 @@
--- Hosts whose /tmp was more than their free memory and free swap, on the day when most was lacking; the one that lacked most in front.
-WITH worst AS (SELECT host, over_free_and_swap FROM host_peak WHERE over_free_and_swap > 0 ORDER BY over_free_and_swap DESC, host LIMIT 100)
-SELECT worst.host AS host, MAX(day.tmp_kib) AS tmp_kib, MAX(day.free_kib) AS free_kib, MAX(day.swap_free_kib) AS swap_free_kib, MAX(day.ram_kib) AS ram_kib,
-    MAX(over_free_and_swap) AS lacks_kib
-FROM worst JOIN host_lack AS day ON day.host = worst.host AND day.tmp_kib - day.free_kib - day.swap_free_kib = over_free_and_swap
-GROUP BY worst.host
+-- Hosts whose /tmp was more than what they are judged by, on the day when most was lacking (of several the first); the one that lacked most in front.
+WITH worst AS (SELECT host, over_memory, by_free FROM host_judged WHERE over_memory > 0 ORDER BY over_memory DESC, host LIMIT 100),
+    days AS (SELECT worst.host AS host, MIN(day.day) AS day
+        FROM worst JOIN host_lack AS day ON day.host = worst.host AND day.lacks_kib = worst.over_memory AND day.by_free = worst.by_free GROUP BY worst.host)
+SELECT days.host AS host, days.day AS day, MAX(lack.tmp_kib) AS tmp_kib, MAX(lack.free_kib) AS free_kib, MAX(lack.available_kib) AS available_kib, MAX(lack.swap_free_kib) AS swap_free_kib,
+    MAX(lack.ram_kib) AS ram_kib, MAX(lack.lacks_kib) AS lacks_kib
+FROM days JOIN host_lack AS lack ON lack.host = days.host AND lack.day = days.day
+GROUP BY days.host, days.day
 ORDER BY lacks_kib DESC, host

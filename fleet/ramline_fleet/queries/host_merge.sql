@@ -1,5 +1,6 @@
 -- Rows a host of several lots become one: what is a worst in each is worst of all. `host_lots` has the columns of host_peak, a row a host and lot.
-SELECT host, CAST(SUM(days) AS BIGINT) AS days, MAX(synthetic) AS synthetic, MAX(tmp_in_ram) AS tmp_in_ram,
+SELECT host, MIN(first_day) AS first_day, MAX(last_day) AS last_day, CAST(SUM(days) AS BIGINT) AS days, MAX(machine) AS machine, MAX(of_a_list) AS of_a_list,
+    MAX(synthetic) AS synthetic, MAX(tmp_in_ram) AS tmp_in_ram,
     MAX(ram_kib) AS ram_kib, MIN(free_kib) AS free_kib, MAX(swap_total_kib) AS swap_total_kib, MAX(swap_used_kib) AS swap_used_kib,
     MAX(tmp_kib) AS tmp_kib, MAX(tmp_inodes) AS tmp_inodes,
     MAX(b_ram_kib) AS b_ram_kib, MIN(b_free_kib) AS b_free_kib, MAX(b_swap_total_kib) AS b_swap_total_kib, MAX(b_swap_used_kib) AS b_swap_used_kib,

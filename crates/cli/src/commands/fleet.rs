@@ -38,6 +38,24 @@ enum Verb {
     Query(Words),
     /// Make anew what a store keeps of each host, as an ingest of many rows does by itself: STORE
     Summarize(Words),
+    /// RAM that each host needs, what it wastes and what it lacks: STORE [--roles FILE]
+    Size(Words),
+    /// Hosts that use memory unlike the others of their role: STORE [--roles FILE]
+    Outliers(Words),
+    /// What zram is worth over all hosts: STORE [--roles FILE]
+    Zram(Words),
+    /// Processes killed for want of memory, by host and role: STORE [--roles FILE]
+    Kills(Words),
+    /// Waits for memory, refaults and swap traffic by role: STORE [--roles FILE]
+    Pressure(Words),
+    /// Hosts whose memory runs out, and when: STORE [--what memory|tmp]
+    Trend(Words),
+    /// Before and after a change of some hosts, against the others: STORE --changed FILE --on DAY
+    Compare(Words),
+    /// All that is known of one host, day by day: NAME STORE
+    Host(Words),
+    /// Many small files of a store become few; with --keep days that are too old are removed: STORE
+    Compact(Words),
     /// In which order /tmp moves into memory: waves of hosts of every kind: STORE [--bounds 1%,0.1%] [--roles FILE]
     Rollout(Words),
     /// Memory settings that differ inside a role: STORE [--roles FILE]
@@ -68,6 +86,18 @@ struct Report {
     /// What answers: duckdb, in this machine; local-cluster or spark://HOST:PORT, with Spark
     #[arg(long, value_name = "ENGINE")]
     engine: Option<String>,
+    /// The first day that counts (default: 31 days up to the newest day of the store)
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// The last day that counts
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
+    /// As many days up to the newest, as 90d or 12w; `all` for every day there is
+    #[arg(long, value_name = "30d")]
+    last: Option<String>,
+    /// Also write the lines of a file that were refused, with their reasons
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
     /// Also write it as one HTML file, with charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -89,6 +119,15 @@ impl Fleet {
             Verb::Query(words) => words.run("query"),
             Verb::Summarize(words) => words.run("summarize"),
             Verb::Rollout(words) => words.run("rollout"),
+            Verb::Size(words) => words.run("size"),
+            Verb::Outliers(words) => words.run("outliers"),
+            Verb::Zram(words) => words.run("zram"),
+            Verb::Kills(words) => words.run("kills"),
+            Verb::Pressure(words) => words.run("pressure"),
+            Verb::Trend(words) => words.run("trend"),
+            Verb::Compare(words) => words.run("compare"),
+            Verb::Host(words) => words.run("host"),
+            Verb::Compact(words) => words.run("compact"),
             Verb::Settings(words) => words.run("settings"),
             Verb::Findings(words) => words.run("findings"),
             Verb::Synth(words) => words.run("synth"),
@@ -113,8 +152,19 @@ impl Report {
         let mut command = program.command();
         // What it says of progress and of lines it refuses stands on our standard error.
         command.arg("report").arg(&self.store).stdin(Stdio::null()).stderr(Stdio::inherit());
-        self.layout.iter().for_each(|layout| _ = command.args(["--layout", layout]));
-        self.engine.iter().for_each(|engine| _ = command.args(["--engine", engine]));
+        let texts = [
+            ("--layout", &self.layout),
+            ("--engine", &self.engine),
+            ("--since", &self.since),
+            ("--until", &self.until),
+            ("--last", &self.last),
+        ];
+        for (option, value) in
+            texts.into_iter().filter_map(|(option, value)| value.as_ref().map(|value| (option, value)))
+        {
+            command.args([option, value]);
+        }
+        self.rejects.iter().for_each(|file| _ = command.arg("--rejects").arg(file));
         let done = command.output().map_err(|error| cannot_run(&program, &error))?;
         if !done.status.success() {
             let code = done.status.code().and_then(|code| u8::try_from(code).ok());
