@@ -207,13 +207,13 @@ class Spark:
     """A cluster, or one made for the moment (`local-cluster`: two workers on this machine)."""
 
     def __init__(self, store: str | Path, master: str, days: Window = ALL) -> None:
+        answers(master)
         try:
             from pyspark.sql import SparkSession
         except ImportError as error:
             raise Failure("pyspark is not installed", "make fleet-spark") from error
         if not os.environ.get("JAVA_HOME") and not any((Path(folder) / "java").is_file() for folder in os.environ.get("PATH", "").split(":")):
             raise Failure("Spark needs Java 17, and there is no java on the path", "apt install openjdk-17-jre-headless")
-        answers(master)
         self.lost: Failure | None = None
         spark_master = "local-cluster[2,1,1024]" if master == "local-cluster" else master
         builder = SparkSession.builder.master(spark_master).appName("ramline-fleet").config("spark.ui.enabled", "false")

@@ -72,7 +72,7 @@ def take(store: Path, source: str, files: list[str]) -> int:
         lots = {table: Ingest(store, day, table, names) for table in tables}
         first, there = next(iter(lots.values())), 0
         for order, file, host, key, rows_of in found:
-            name = names.one(host, key)
+            name, _ = names.find(host, key)
             there += first.had(name)
             wanted = {table: rows for table, rows in rows_of.items() if not lots[table].had(name)}
             if wrong := next((rows for rows in wanted.values() if isinstance(rows, str)), None):
@@ -108,9 +108,7 @@ def closed(lots: list[Ingest], hosts: int, there: int, names: Sequence[str] = ("
     unknown, machines = (sum(row.get(name, 0) is None for row in lot.rows) for name in ("tmp_kib", "machine"))
     beside = "".join(f", {name} of {len(one.taken)}" for one, name in zip(more, names[1:]))
     tell(f"{head}{len(lot.taken)} of {hosts} {names[0]} taken" + (f", {there} were there already" if there else "") + beside
-         + (f"; of {unknown} it is not known what lies in /tmp" if unknown else ""))
-    if machines:
-        tell(f"  of {machines} it is not known which machine they are: one under two names counts twice")
+         + (f"; of {unknown} it is not known what lies in /tmp" if unknown else "") + (f"; of {machines} it is not known which machine they are, so that one under two names counts twice" if machines else ""))
     rejected = sorted(one for lot in lots for one in lot.rejected)
     for _, why, host in rejected:
         tell(f"  {host}: {why}")

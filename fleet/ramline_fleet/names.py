@@ -68,7 +68,16 @@ class Names:
             self.boots.setdefault(seen.boot, []).append(seen)
 
     def one(self, name: str, machine: str | None) -> str:
-        """The name under which the store has the machine that is called so here."""
+        """The name under which the store has the machine that is called so here; it is learnt."""
+        host, seen = self.find(name, machine)
+        # Without a boot there is nothing to learn but a name, which is known by its rows.
+        if seen.boot and seen not in self.boots.get(seen.boot, []):
+            self.learn(seen)
+            self.new.append(seen)
+        return host
+
+    def find(self, name: str, machine: str | None) -> tuple[str, Seen]:
+        """The same, and what there would be to learn."""
         boot, _, identity = (machine or "").partition(".")
         found = next((one for one in self.boots.get(boot, []) if not identity or one.machine in (None, identity)), None) if boot else None
         known = self.latest.get(name)
@@ -78,12 +87,7 @@ class Names:
             host = known.host
         else:
             host = name
-        seen = Seen(host, name, boot or None, identity or (known.machine if known and known.host == host else None))
-        # Without a boot there is nothing to learn but a name, which is known by its rows.
-        if boot and seen not in self.boots.get(boot, []):
-            self.learn(seen)
-            self.new.append(seen)
-        return host
+        return host, Seen(host, name, boot or None, identity or (known.machine if known and known.host == host else None))
 
     def keep(self) -> None:
         """What was learnt, as a file of its own."""

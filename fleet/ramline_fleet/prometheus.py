@@ -246,7 +246,10 @@ def hosts(server: Server, day: str, peaks: bool, say: Callable[[str], None]) -> 
     jobs = set()
     for number, one in enumerate(server.ask(f"group by (instance, job) (last_over_time(node_memory_MemTotal_bytes[{span}s]))", end), 1):
         labels = labels_of(one)
-        if isinstance(host := labels.get("instance", "" if labels else None), str):
+        host = labels.get("instance", "" if labels else None)
+        if isinstance(host, str) and not host.isprintable():
+            found[host] = Refused("the host has no name that can be shown")
+        elif isinstance(host, str):
             found[host] = [(SPAN, {}, str(span))] if peaks else []
             jobs.add(labels.get("job"))
         else:

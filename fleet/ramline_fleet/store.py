@@ -109,7 +109,7 @@ class Ingest:
 
     def known(self, host: str) -> str:
         """The name under which the store has it."""
-        return str(self.names.one(host, None)) if self.names else host
+        return str(self.names.find(host, None)[0]) if self.names else host
 
     def twice(self, number: int, host: str, name: str) -> None:
         """A name of a machine that is there under another one: no row, and nothing that is missing."""
