@@ -10,13 +10,13 @@ EXACT_BITS = 8
 EXACT = 1 << EXACT_BITS
 
 
-def bucket(value):
+def bucket(value: int) -> int:
     """The number of the bucket that holds a whole number of 0 or more."""
     above = value.bit_length() - 1 - EXACT_BITS
     return value if above < 0 else (above << EXACT_BITS) + (value >> above)
 
 
-def least(number):
+def least(number: int) -> int:
     """The smallest value of a bucket."""
     above = max(0, (number >> EXACT_BITS) - 1)
     return number if number < EXACT else (number - (above << EXACT_BITS)) << above

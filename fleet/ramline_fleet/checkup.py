@@ -8,6 +8,8 @@ counted as such: the host is not asked for that finding.
 {None: None, 'a': 'warning', 'b': 'not judged', 'c': 'not judged'}
 """
 
+from typing import Any
+
 from .study import Refused
 
 VERSION = 2
@@ -19,9 +21,9 @@ NEED = {"window": ("no-swap-and-refaults", "read-ahead-amplifies-faults", "kerne
         "measured": ("dirty-limits-in-seconds", "swappiness-against-costs", "swap-slower-than-reload")}
 
 
-def findings(document):
+def findings(document: dict[str, Any]) -> dict[str | None, str]:
     """The level of each finding, the worst where there are several; of None, that the host was asked."""
-    out = {None: None}
+    out: dict[Any, Any] = {None: None}
     for one in document["findings"]:
         name, level = one["id"], one["weight"]
         if level not in LEVELS or not (isinstance(name, str) and name):
@@ -31,4 +33,4 @@ def findings(document):
     for one in document["skipped"]:
         kind, _, names = one["what"].partition(" ")
         blind += names.split(", ") if kind == "rules" else []
-    return out | {name: NOT_JUDGED for name in sorted(set(blind) - out.keys())}
+    return out | dict.fromkeys(sorted(set(blind) - out.keys()), NOT_JUDGED)

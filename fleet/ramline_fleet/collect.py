@@ -86,6 +86,7 @@ def ask(host: str, ssh: list[str], seconds: int, stop: threading.Event) -> str:
     # Whatever ssh has started holds a pipe open; a file is read as far as it is written.
     with tempfile.TemporaryFile() as complaints, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True) as child:
         try:
+            assert child.stdin
             with contextlib.suppress(BrokenPipeError):
                 child.stdin.write(SCRIPT.replace("@SECONDS@", str(seconds)).encode())
                 child.stdin.close()

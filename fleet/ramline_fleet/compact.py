@@ -82,9 +82,8 @@ def remove_replaced(store: Path, table: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     for folder in lots_of(store, table):
         # With the last of them gone the list says nothing any more; a lot without rows neither.
-        if (folder / REPLACES).exists():
-            if not any(folder.glob("*=*")):
-                shutil.rmtree(folder, ignore_errors=True)
+        if (folder / REPLACES).exists() and not any(folder.glob("*=*")):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget(store: str | Path, first: str) -> int:

@@ -25,7 +25,8 @@ from .schema import MEMORY_ROWS, ROWS
 from .sql import BEFORE, JUDGED, KNOWN, LACK, PEAK, ROLE, query
 from .store import Part, parts_of, refuse_newer
 from .window import ALL, Window
-from .words import Failure, plain as shown
+from .words import Failure
+from .words import plain as shown
 
 # So much of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
@@ -125,7 +126,7 @@ class DuckDb:
         import duckdb
 
         self.store, self.days = store, days
-        self.connection = duckdb.connect()
+        self.connection: Any = duckdb.connect()
         self.connection.execute(f"SET memory_limit = '{MEMORY}'")
 
     def by_bucket(self, kept: dict[str, dict[int, list[Path]]], missing: dict[int, list[Part]], several: bool) -> Iterator[tuple[int, int, dict[str, str]]]:
@@ -133,7 +134,7 @@ class DuckDb:
         buckets = sorted(kept[PEAK].keys() | missing.keys())
         for bucket in buckets:
             peak, lack = (read(found) if (found := kept[name].get(bucket)) else None for name in (PEAK, LACK))
-            days = rows(ROWS, found, self.days) if (found := missing.get(bucket)) else None
+            days = rows(ROWS, parts, self.days) if (parts := missing.get(bucket)) else None
             yield bucket, len(buckets), {PEAK: sql.peaks(peak, days, several), LACK: sql.lacks(lack, days)}
 
     def prepare(self, say: Say) -> None:
@@ -173,7 +174,7 @@ class DuckDb:
         """All peaks of a month as files below a folder; how many."""
         from .peaks import by_bucket
 
-        hosts, missing = 0, {}
+        hosts, missing = 0, dict[int, list[Part]]()
         for part in month.missing:
             missing.setdefault(part.bucket, []).append(part)
         kept = {name: by_bucket(month.kept(name)) for name in (PEAK, LACK)}
@@ -246,7 +247,9 @@ class Spark:
         try:
             return work()
         except Exception as error:
-            raise self.lost or error
+            if self.lost:
+                raise self.lost from error
+            raise
 
     def prepare(self, say: Say) -> None:
         """Made once, and kept by the workers."""

@@ -10,6 +10,8 @@ nothing-to-change         note     192 of 200  96.0 %  92.3 to 98.3 %
 Not judged, since what the rule needs was not measured there: swappiness-against-costs (50 hosts).
 """
 
+from typing import Any
+
 from .checkup import NOT_JUDGED
 from .report import share
 from .words import columns_of, hosts
@@ -17,7 +19,7 @@ from .words import columns_of, hosts
 VERSION = 1
 
 
-def made(found, counts):
+def made(found: Any, counts: dict[str, Any]) -> dict[str, Any]:
     """The document, of the rows of the queries `findings` and `findings_asked`."""
     names, rows = found
     rows = [dict(zip(names, row)) for row in rows]
@@ -28,7 +30,7 @@ def made(found, counts):
             "not_judged": [{"finding": row["finding"], "hosts": row["hosts"]} for row in blind]}
 
 
-def text(found):
+def text(found: dict[str, Any]) -> str:
     """The answer, then a table."""
     missing = found["hosts"] - found["asked"]
     head = f"{found['to_change']} of {hosts(found['asked'])} {'has' if found['to_change'] == 1 else 'have'} something to change"

@@ -17,6 +17,7 @@ ramline_fleet.inputs.Unread: it is a device, and a file is wanted
 import os
 import select
 import stat
+from pathlib import Path
 
 # A document, list or text is never larger: a snapshot of 10,000 processes has about 10 MiB.
 MOST = 64 << 20
@@ -28,11 +29,11 @@ KINDS = ((stat.S_ISDIR, "a directory"), (stat.S_ISCHR, "a device"), (stat.S_ISBL
 class Unread(OSError):
     """Why a file was not read; what it is called is the caller's."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0])
 
 
-def pieces(path, most=MOST):
+def pieces(path: str | Path, most: int = MOST) -> bytes:
     """The bytes of a file, or of a pipe that a user has named."""
     try:
         looked = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -59,7 +60,7 @@ def pieces(path, most=MOST):
         os.close(found)
 
 
-def read(found, most, silence):
+def read(found: int, most: int, silence: int | None) -> bytes:
     """All there is of it, a pipe to its end."""
     out = bytearray()
     poll = select.poll()
@@ -79,7 +80,7 @@ def read(found, most, silence):
             raise too_large(len(out), most)
 
 
-def text(path, most=MOST, errors="strict"):
+def text(path: str | Path, most: int = MOST, errors: str = "strict") -> str:
     """The same as text."""
     try:
         return pieces(path, most).decode(errors=errors)
@@ -87,5 +88,5 @@ def text(path, most=MOST, errors="strict"):
         raise Unread("it is no text (UTF-8)") from None
 
 
-def too_large(length, most):
+def too_large(length: int, most: int) -> Unread:
     return Unread(f"it is larger than any such file ({length} bytes or more, at most {most})")

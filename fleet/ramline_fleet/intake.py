@@ -6,6 +6,7 @@ A source yields (host, day, key, tables): the key of its machine (`names`), and 
 import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from .words import a_day, tell
 # As ramline has it: done but for a part.
 PARTLY = 7
 BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, argparse.ArgumentTypeError)
+# Host, day, key and what gives the rows of each table.
+Found = tuple[str, str, str | None, dict[str, Callable[[], list[dict[str, Any]]]]]
 
 
-def of_snapshot(file, document):
+def of_snapshot(file: str, document: Any) -> Iterator[Found]:
     day = snapshot.day(document)
     host, key = snapshot.host(document, Path(file).stem), snapshot.key(document)
     yield host, day, key, {
@@ -31,19 +34,23 @@ def of_snapshot(file, document):
         SETTING_ROWS: lambda: [{"host": host, "day": day, "name": name, "value": value} for name, value in snapshot.settings(document).items()]}
 
 
-def of_report(file, document):
+def of_report(file: str, document: Any) -> Iterator[Found]:
     day = snapshot.day(document, "report of ramline checkup", checkup.VERSION)
     host = snapshot.host(document, Path(file).stem)
     yield host, day, snapshot.key(document), {FINDING_ROWS: lambda: [{"host": host, "day": day, "finding": name, "level": level} for name, level in checkup.findings(document).items()]}
 
 
-def of_sadf(_, document):
+def of_moments(host: str, moments: list[Any]) -> list[dict[str, Any]]:
+    return [schema.row(host, "sysstat", False, sadf.values(moments))]
+
+
+def of_sadf(_: str, document: Any) -> Iterator[Found]:
     for host, day, moments in sadf.days(document):
-        yield host, a_day(day), None, {ROWS: lambda host=host, moments=moments: [schema.row(host, "sysstat", False, sadf.values(moments))]}
+        yield host, a_day(day), None, {ROWS: partial(of_moments, host, moments)}
 
 
 # By option: how a file is read, what it is not where it cannot be, how one is made, and what its rows are called, those of the first table in front.
-SOURCES = {
+SOURCES: dict[str, tuple[Callable[[str, Any], Iterator[Found]], str, str, dict[str, str]]] = {
     "sadf": (of_sadf, "no output of sadf -j", "sadf -j FILE -- -r ALL -S > HOST.json", {ROWS: "hosts"}),
     "snapshots": (of_snapshot, "no snapshot of ramline", "ramline snapshot > HOST.json", {ROWS: "hosts", SETTING_ROWS: "settings", MEMORY_ROWS: "memory over time"}),
     "reports": (of_report, "no report of ramline checkup", "ramline checkup --json HOST.json", {FINDING_ROWS: "reports"}),

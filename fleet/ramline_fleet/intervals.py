@@ -7,6 +7,7 @@
 True
 """
 
+from collections.abc import Callable
 from math import exp, lgamma, log, log1p, sqrt
 
 # Below it a step of the fraction changes no digit.
@@ -14,7 +15,7 @@ NEGLIGIBLE = 1e-15
 TINY = 1e-300
 
 
-def at_most(count, of, share):
+def at_most(count: int, of: int, share: float) -> float:
     """Probability of so many or fewer of so many, each with that probability: the incomplete beta function (DLMF 8.17.5).
 
     >>> from math import comb
@@ -33,7 +34,7 @@ def at_most(count, of, share):
     return 1 - front * fraction(b, a, 1 - x) / b
 
 
-def fraction(a, b, x):
+def fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of DLMF 8.17.22, walked from its front (8.17.23); some hundred steps for a million hosts."""
     c, d = 1.0, 1 / unlike_zero(1 - (a + b) * x / (a + 1))
     value, m, step = d, 1, 0.0
@@ -47,11 +48,11 @@ def fraction(a, b, x):
     return value
 
 
-def unlike_zero(value):
+def unlike_zero(value: float) -> float:
     return value if abs(value) > TINY else TINY
 
 
-def exact(count, of, confidence=0.95):
+def exact(count: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
     """Lower and upper end of the share."""
     tail, share = (1 - confidence) / 2, count / of
     # No end is so far away: the normal deviate of 12, and room for shares near 0 and 1.
@@ -61,14 +62,14 @@ def exact(count, of, confidence=0.95):
     return low, high
 
 
-def bisect(is_below, low, high):
+def bisect(is_below: Callable[[float], bool], low: float, high: float) -> float:
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
 
 
-def clean_hosts_for(bound, confidence=0.95):
+def clean_hosts_for(bound: float, confidence: float = 0.95) -> int:
     """So many hosts without one that breaks show that fewer than this share do.
 
     >>> clean_hosts_for(0.001)

@@ -15,6 +15,7 @@ import shutil
 import socket
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from .trust import changeable
@@ -26,11 +27,11 @@ WAIT = 600
 # As `store.fresh_name` makes them.
 LOT = re.compile(r"[0-9]{8}T[0-9]{15}-[0-9a-f]{8}")
 REFUSED = 5
-FOLDERS = ("aside", "rejects", "host_day", "host_setting", "host_finding", "host_peak")
+FOLDERS = ("aside", "rejects", "host_day", "host_setting", "host_finding", "host_memory", "host_name", "host_peak")
 
 
 @contextlib.contextmanager
-def writing(store, wait=WAIT):
+def writing(store: str | Path, wait: int = WAIT) -> Iterator[None]:
     """The store, made if it is not there, while this command alone writes to it."""
     store = Path(store)
     made_or_private(store)
@@ -44,7 +45,7 @@ def writing(store, wait=WAIT):
 
 
 @contextlib.contextmanager
-def opened(store):
+def opened(store: Path) -> Iterator[int]:
     at, how = store / NAME, os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         found = os.open(at, os.O_RDWR | how, 0o644)
@@ -61,11 +62,11 @@ def opened(store):
         os.close(found)
 
 
-def failed(at, error):
+def failed(at: Path, error: OSError) -> Failure:
     return Failure(f"cannot write {at}: {error.strerror}", f"ls -ld {at.parent}", 1)
 
 
-def acquire(found, store, wait):
+def acquire(found: int, store: Path, wait: int) -> None:
     """Waits for the command that has it, and says for which."""
     begin, told = time.monotonic(), False
     while True:
@@ -85,7 +86,7 @@ def acquire(found, store, wait):
         time.sleep(0.1)
 
 
-def made_or_private(store):
+def made_or_private(store: Path) -> None:
     """Makes the store; for root, refuses one that other users could write to or put another in the place of."""
     try:
         store.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ def made_or_private(store):
             raise Failure(f"root does not write to the store {store}: {why}", f"namei -l {shlex.quote(os.path.realpath(at))}; run the command as the owner of the store", REFUSED)
 
 
-def remove_left(store):
+def remove_left(store: Path) -> None:
     """What killed commands left aside: nobody else writes there now."""
     for left in (store / "aside").glob("*"):
         if LOT.fullmatch(left.name) and left.is_dir() and not left.is_symlink():

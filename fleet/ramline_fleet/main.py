@@ -34,7 +34,6 @@ import json
 import re
 import shlex
 import signal
-import sys
 import tempfile
 import time
 import traceback
@@ -42,12 +41,31 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import arguments, collect, compact, engine, findings, inputs, lock, peaks, prometheus, questions, report, rollout, schema, settings, sql, study, trust, window
+from . import (
+    arguments,
+    collect,
+    compact,
+    engine,
+    findings,
+    inputs,
+    lock,
+    peaks,
+    prometheus,
+    questions,
+    report,
+    rollout,
+    schema,
+    settings,
+    sql,
+    study,
+    trust,
+    window,
+)
 from .intake import SOURCES, closed, take
 from .names import Names
 from .outputs import Output, printed
 from .schema import FINDING_ROWS, MEMORY_ROWS, ROWS, SETTING_ROWS
-from .store import Ingest, commit, days_of, parts_of
+from .store import Ingest, commit, newest_day, parts_of
 from .synth import fleet, published
 from .words import Failure, tell
 
@@ -139,8 +157,8 @@ def scraped(args: Any) -> int:
                 memory.add(order, host, schema.memory_row(host, args.day, "node_exporter", boot, grown), key=key)
         except (study.Refused, OSError) as why:
             lot.reject(order, host, str(why))
-    for order, (host, why) in enumerate(sorted(down), len(found) + 1):
-        lot.reject(order, host, why)
+    for order, (host, text) in enumerate(sorted(down), len(found) + 1):
+        lot.reject(order, host, text)
     return closed([lot, memory], len(found) + len(down), there, ("hosts", "memory over time"))
 
 
@@ -207,8 +225,7 @@ def refuse_unless_store(store: Any, table: str = ROWS) -> None:
 
 def days_asked(args: Any, table: str) -> window.Window:
     """The days that count. Those of findings and settings are of their own tables."""
-    found = days_of(args.store, [ROWS if table == MEMORY_ROWS else table])
-    newest = found[1] if found else window.today()
+    newest = newest_day(args.store, [ROWS if table == MEMORY_ROWS else table]) or window.today()
     return window.chosen(newest, args.since, args.until, getattr(args, "last", window.USUAL))
 
 
@@ -261,7 +278,7 @@ def engine_failed(word: str, store: Any, error: Exception) -> Failure:
 
 def declared(text: str) -> str | None:
     """The layout of free that a comment of a file names: `# layout: old`."""
-    found = re.search(r"^#\s*layout:\s*(old|new)\s*$", text, re.M)
+    found = re.search(r"^#\s*layout:\s*(old|new)\s*$", text, re.MULTILINE)
     return found[1] if found else None
 
 
@@ -317,7 +334,7 @@ def written(args: Any) -> int:
     """A verb that writes to a store, while no other does; the exit status."""
     status, source = 0, next((name for name in SOURCES if args.verb == "collect" and getattr(args, name)), None)
     # What was named is read before anything is made.
-    hosts = hosts_of(args.ssh) if args.verb == "collect" and args.ssh else None
+    hosts = hosts_of(args.ssh) if args.verb == "collect" and args.ssh else []
     text = text_of(args.file, errors="replace") if args.verb == "ingest" else None
     store = args.file if args.verb == "synth" else args.store
     if args.verb in ("summarize", "compact"):
@@ -333,8 +350,7 @@ def written(args: Any) -> int:
             return status
         if args.verb == "compact":
             if args.keep:
-                newest = (days_of(store, schema.TABLES) or (window.today(),) * 2)[1]
-                first = window.before(newest, args.keep)
+                first = window.before(newest_day(store, schema.TABLES) or window.today(), args.keep)
                 tell(f"days before {first} are removed: {compact.forget(store, first)} files")
             before, after = compact.run(store)
             tell(f"{before} files became {after}" if before else "nothing to merge: each month that has ended is in one lot")

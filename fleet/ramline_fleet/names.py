@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
+from pyarrow import parquet
 
 from . import schema
 from .outputs import synced

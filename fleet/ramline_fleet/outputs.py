@@ -29,6 +29,8 @@ import socket
 import stat
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from .words import Failure
 
@@ -50,24 +52,27 @@ STICKY = stat.S_ISVTX | stat.S_IWOTH
 class Output:
     """A place that has been checked and can be written; `begins` is how every such document begins, `hint` a command that would work."""
 
-    def __init__(self, path, begins, hint, mode=0o644):
+    def __init__(self, path: str | os.PathLike[str], begins: bytes, hint: str, mode: int = 0o644) -> None:
         self.path, self.begins, self.hint, self.mode = os.fspath(path), begins, hint, mode
-        self.stream = self.folder = self.unnamed = None
+        self.name = ""
+        self.stream: Any = None
+        self.folder: Any = None
+        self.unnamed: Any = None
         with self.failing(2):
             self.find()
 
     @contextlib.contextmanager
-    def failing(self, status):
+    def failing(self, status: int) -> Iterator[None]:
         """An error of the system names the place."""
         try:
             yield
         except OSError as error:
             raise Failure(f"cannot write {self.path}: {error.strerror}", self.hint, status) from error
 
-    def refused(self, rule, status=2):
+    def refused(self, rule: str, status: int = 2) -> Failure:
         return Failure(f"cannot write {self.path}: {rule}", self.hint, status)
 
-    def find(self):
+    def find(self) -> None:
         path = self.path
         if path == "-":
             self.stream = standard_output()
@@ -105,7 +110,7 @@ class Output:
         finally:
             os.close(found)
 
-    def behind_links(self):
+    def behind_links(self) -> str:
         """Where the links of the name lead. One that another user has put into a directory that everybody can write to is not followed, as with `fs.protected_symlinks`, also where that is off:
         it would choose for us which file is replaced."""
         at = self.path
@@ -123,7 +128,7 @@ class Output:
             at = to
         raise self.refused("its links lead in a circle")
 
-    def opened(self, node, mode):
+    def opened(self, node: str, mode: int) -> int:
         """A descriptor of what is no regular file, opened as what was found and without waiting."""
         how = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         if stat.S_ISSOCK(mode):
@@ -138,7 +143,7 @@ class Output:
         os.set_blocking(found, True)
         return found
 
-    def with_a_reader(self, node, how):
+    def with_a_reader(self, node: str, how: int) -> int:
         begin = time.monotonic()
         while True:
             try:
@@ -150,7 +155,7 @@ class Output:
                     raise self.refused(f"it is a pipe from which nothing reads (waited {READER:g} s)") from None
                 time.sleep(0.02)
 
-    def stage(self, real):
+    def stage(self, real: str) -> None:
         """Looks at the folder and what will be replaced, and makes the file that will take its place."""
         folder, self.name = split(real)
         if len(os.fsencode(self.name)) > NAME_MAX:
@@ -169,7 +174,7 @@ class Output:
         else:
             self.unnamed = found
 
-    def old(self):
+    def old(self) -> os.stat_result | None:
         """The file that will be replaced; None when there is none."""
         try:
             seen = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
@@ -184,7 +189,7 @@ class Output:
             raise self.refused("it is of another user, in a directory where only the owner may replace it")
         return seen
 
-    def made(self, old):
+    def made(self, old: os.stat_result | None) -> tuple[int, str | None]:
         """A new file in the folder, and its name where it has one. One that replaces another gets the mode of that later."""
         mode, how = 0o600 if old else self.mode, os.O_WRONLY | os.O_CLOEXEC
         try:
@@ -205,12 +210,12 @@ class Output:
             os.close(found)
         raise self.refused("other commands are writing it")
 
-    def slots(self):
+    def slots(self) -> list[str]:
         """`.NAME.ramline-0` and so on; of a name that is too long for that, a number that goes with it."""
         name = self.name if len(os.fsencode(self.name)) + 12 <= NAME_MAX else hashlib.blake2b(os.fsencode(self.name), digest_size=8).hexdigest()
         return [f".{name}.ramline-{slot}" for slot in range(SLOTS)]
 
-    def like(self, found, old):
+    def like(self, found: int, old: os.stat_result | None) -> None:
         """Gives a new file owner and mode of the one it replaces."""
         if old is None:
             return
@@ -222,7 +227,7 @@ class Output:
                 raise self.refused(f"the new file could not have the owner of the old one (user {old.st_uid}, group {old.st_gid})") from None
         os.fchmod(found, stat.S_IMODE(old.st_mode) & 0o777)
 
-    def write(self, document):
+    def write(self, document: Any) -> None:
         """Writes a document that is complete in memory, and puts it in its place; a file is as it was before where that fails."""
         with self.failing(1):
             if self.stream is not None:
@@ -244,7 +249,7 @@ class Output:
             with contextlib.suppress(OSError):
                 synced(".", dir_fd=self.folder)
 
-    def sent(self, document):
+    def sent(self, document: Any) -> None:
         """Into what is no file. A reader that goes away early has what it wants."""
         try:
             written(self.stream, document)
@@ -258,7 +263,7 @@ class Output:
         finally:
             os.close(self.stream)
 
-    def place(self, found, named):
+    def place(self, found: int, named: str | None) -> None:
         # What is there now: it may have become something else while the command worked.
         old = self.old()
         self.like(found, old)
@@ -283,10 +288,10 @@ class Output:
                 return
         raise self.refused("other commands are writing it", 1)
 
-    def linked(self, found, name):
+    def linked(self, found: int, name: str) -> None:
         os.link(f"/proc/self/fd/{found}", name, dst_dir_fd=self.folder, follow_symlinks=True)
 
-    def remove_left_over(self, old):
+    def remove_left_over(self, old: os.stat_result | None) -> None:
         """Removes what killed commands left: of us, not locked, and beginning as such a document does."""
         # What root has begun to put in the place of a user's file is that user's already.
         owners = {os.geteuid()} | ({old.st_uid} if old and os.geteuid() == 0 else set())
@@ -303,7 +308,7 @@ class Output:
                     os.close(found)
 
 
-def own_descriptor(path):
+def own_descriptor(path: str) -> int | None:
     """The number in `/dev/stdout`, `/dev/fd/N` and the like: what the shell has opened for us, at the place it has come to.
 
     >>> own_descriptor("/dev/stdout"), own_descriptor("/dev/fd/63"), own_descriptor("/dev/fd/07"), own_descriptor("/dev/null")
@@ -315,12 +320,12 @@ def own_descriptor(path):
     return int(found[1]) if found else None
 
 
-def split(path):
+def split(path: str) -> tuple[str, str]:
     """The folder of a name, and the name in it."""
     return os.path.dirname(path) or ".", os.path.basename(path)
 
 
-def mounts():
+def mounts() -> set[str]:
     """Where something is mounted."""
     try:
         with open("/proc/self/mountinfo", "rb") as file:
@@ -330,7 +335,7 @@ def mounts():
     return {os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), point)) for point in points}
 
 
-def locked(found):
+def locked(found: int) -> bool:
     """Takes the lock; false where another command holds it. Where there are no locks it is free."""
     try:
         fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -341,14 +346,14 @@ def locked(found):
     return True
 
 
-def written(found, document):
+def written(found: int, document: Any) -> None:
     """All of it: a write may take a part."""
     left = memoryview(document)
     while left:
         left = left[os.write(found, left):]
 
 
-def synced(path, dir_fd=None):
+def synced(path: str | os.PathLike[str], dir_fd: int | None = None) -> None:
     found = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=dir_fd)
     try:
         os.fsync(found)
@@ -356,7 +361,7 @@ def synced(path, dir_fd=None):
         os.close(found)
 
 
-def standard_output():
+def standard_output() -> int:
     """Another descriptor of it; refused where it is closed, since the answer would be lost."""
     if sys.stdout is None:
         raise Failure("cannot write to standard output: it is closed, so the answer would be lost", "the command without >&-")
@@ -364,6 +369,6 @@ def standard_output():
     return os.dup(sys.stdout.fileno())
 
 
-def printed(text):
+def printed(text: str) -> None:
     """Text on standard output, all of it or an error."""
     Output("-", b"", "df -h, and ulimit -f").write(text.encode(errors="backslashreplace"))

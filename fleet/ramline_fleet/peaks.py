@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as parquet
+from pyarrow import parquet
 
 from . import inputs, sql
 from .outputs import synced
-from .store import ROWS, Part, fresh_name, new_file, parts_of, regular
+from .schema import ROWS
+from .store import Part, fresh_name, new_file, parts_of, regular
 from .window import ALL, Window
 from .words import tell
 

@@ -45,7 +45,7 @@ ASKED += [("min_over_time" if "free" in name else "max_over_time", name, TMP) fo
 ASKED += [("last_over_time", INFO, ""), *(("increase", name, "") for name in GROWS)]
 # Hosts at a time: of some thousand samples of each of them a server has room for (its --query.max-samples is 50 million).
 AT_ONCE = 200
-TOO_MANY = re.compile(r"too many samples|larger than|exceed|limit", re.I)
+TOO_MANY = re.compile(r"too many samples|larger than|exceed|limit", re.IGNORECASE)
 SAMPLE = re.compile(r"^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?$")
 LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 MOST = 256 << 20

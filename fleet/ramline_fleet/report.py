@@ -1,6 +1,8 @@
 """The report of the study: what hosts have, who would fit, and how sure that is. A document of numbers; words are the reader's side.
 """
 
+from typing import Any
+
 from . import schema
 from .histogram import median, mode
 from .intervals import clean_hosts_for, exact
@@ -30,13 +32,13 @@ CAVEATS = [
 ]
 
 
-def share(count, of):
+def share(count: int, of: int) -> dict[str, Any]:
     low, high = exact(count, of) if of else (None, None)
     return {"hosts": count, "of": of, "share": count / of if of else None, "low": low, "high": high}
 
 
-def variables(engine, known):
-    rows = {}
+def variables(engine: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
+    rows: dict[str, list[Any]] = {}
     for name, bucket, hosts, total, least, most in engine.ask("histogram")[1]:
         rows.setdefault(name, []).append((bucket, hosts, total, least, most))
     out = []
@@ -50,7 +52,7 @@ def variables(engine, known):
     return out
 
 
-def shares(engine, known):
+def shares(engine: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
     out = []
     names, (counts,) = engine.ask("shares")
     for column, count in zip(names, counts):
@@ -59,7 +61,7 @@ def shares(engine, known):
     return out
 
 
-def models(engine, query="models", names=MODELS):
+def models(engine: Any, query: str = "models", names: dict[str, str] = MODELS) -> list[dict[str, Any]]:
     columns, (counts,) = engine.ask(query)
     of = {name: count or 0 for name, count in zip(columns, counts)}
     out = []
@@ -70,7 +72,7 @@ def models(engine, query="models", names=MODELS):
     return out
 
 
-def rules(engine):
+def rules(engine: Any) -> list[dict[str, Any]]:
     """Where /tmp in RAM by default would be switched on, and where it would be too much for half of RAM."""
     columns, (counts,) = engine.ask("rule")
     of = {name: count or 0 for name, count in zip(columns, counts)}
@@ -81,12 +83,12 @@ def rules(engine):
     return out
 
 
-def breaks(engine):
+def breaks(engine: Any) -> list[dict[str, Any]]:
     names, rows = engine.ask("breaks")
     return [dict(zip(names, row)) for row in rows]
 
 
-def study(engine):
+def study(engine: Any) -> dict[str, Any]:
     """The whole of it."""
     names, (counts,) = engine.ask("hosts")
     known = {name: count or 0 for name, count in zip(names, counts)}

@@ -21,6 +21,7 @@ Hosts that have /tmp in memory already are in no wave, nor those of which a repo
 
 import hashlib
 import math
+from typing import Any
 
 from .intervals import clean_hosts_for
 from .words import plain
@@ -32,7 +33,7 @@ FIRST = 0.01
 GROWTH = 10
 
 
-def kind(ram, role):
+def kind(ram: int | None, role: str | None) -> str:
     """Of a host, in words."""
     if ram is None:
         size = "RAM not known"
@@ -43,11 +44,11 @@ def kind(ram, role):
     return f"{role}, {size}" if role else size
 
 
-def drawn(host):
+def drawn(host: str) -> bytes:
     return hashlib.blake2b(host.encode(), digest_size=8).digest()
 
 
-def shares(sizes, count):
+def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
     """How many of each kind for at least so many in all: of each at least its share.
 
     >>> shares({"a": 90, "b": 9, "c": 1}, 10)
@@ -57,28 +58,30 @@ def shares(sizes, count):
     return {kind: min(size, math.ceil(size * count / whole)) for kind, size in sizes.items()}
 
 
-def plan(rows, bounds, roles=None):
+def plan(rows: list[Any], bounds: list[float], roles: dict[str, str] | None = None) -> dict[str, Any]:
     """Waves of rows (host, RAM, what it lacks, in memory already): a small one, one for each bound on the share that breaks, the smallest last, and the rest."""
     roles = roles or {}
     moving = [row for row in rows if row[3] != 1]
     unknown = [(host, kind(ram, roles.get(host))) for host, ram, lacks, _ in moving if lacks is None]
-    left = {}
+    left: dict[str, list[str]] = {}
     for host, ram, lacks, _ in moving:
         if lacks is not None and lacks <= 0:
             left.setdefault(kind(ram, roles.get(host)), []).append(host)
-    for hosts in left.values():
-        hosts.sort(key=drawn)
+    for names in left.values():
+        names.sort(key=drawn)
     known = sum(map(len, left.values()))
     whole = {of: len(hosts) for of, hosts in left.items()}
-    waves, hosts, beyond = [], [], []
+    waves: list[dict[str, Any]] = []
+    hosts: list[dict[str, Any]] = []
+    beyond: list[tuple[float, int]] = []
 
-    def wave(taken, bound):
+    def wave(taken: list[tuple[str, str]], bound: float | None) -> None:
         if taken:
             clean = sum(len(of) for of in left.values())
             waves.append({"wave": len(waves) + 1, "hosts": len(taken), "bound": bound, "clean": known - clean})
             hosts.extend({"host": host, "wave": len(waves), "kind": of} for host, of in sorted(taken))
 
-    def next_up_to(count):
+    def next_up_to(count: int) -> dict[str, int]:
         """How many of each kind make it so many of all waves so far, of each its share of all there were; fewer where it were more than ten times the wave before."""
         reached = {of: whole[of] - len(left[of]) for of in whole}
         most = GROWTH * waves[-1]["hosts"] if waves else known
@@ -90,7 +93,7 @@ def plan(rows, bounds, roles=None):
             # Each kind is rounded up: so many fewer are enough, or the next look takes more away.
             count -= over
 
-    def up_to(count, bound):
+    def up_to(count: int, bound: float | None) -> None:
         while known - sum(map(len, left.values())) < count and any(left.values()):
             taken = next_up_to(count)
             if not taken:
@@ -122,10 +125,10 @@ def plan(rows, bounds, roles=None):
     return {"waves": waves, "hosts": hosts, "known": known, "unknown": len(unknown), "there": len(rows) - len(moving), "breaks": len(moving) - known - len(unknown), "beyond": beyond}
 
 
-def text(found):
+def text(found: dict[str, Any]) -> str:
     """Comments that say what there is, then a line a host."""
-    lines = [f"# {len(found['hosts'])} hosts in {len(found['waves'])} waves; {found['breaks']} would break and are in none, nor are {found['there']} with /tmp in memory already; "
-             f"{found['unknown']} of which it is not known are in the last"]
+    head = f"# {len(found['hosts'])} hosts in {len(found['waves'])} waves; {found['breaks']} would break and are in none, nor are {found['there']} with /tmp in memory already; "
+    lines = [head + f"{found['unknown']} of which it is not known are in the last"]
     for wave in found["waves"]:
         says = clean(wave, found["known"])
         lines.append(f"# wave {wave['wave']}: {wave['hosts']} hosts{says}")
@@ -133,7 +136,7 @@ def text(found):
     return "\n".join([*lines, "# wave\thost\tkind", *(f"{host['wave']}\t{plain(host['host'])}\t{plain(host['kind'])}" for host in found["hosts"])]) + "\n"
 
 
-def clean(wave, known):
+def clean(wave: dict[str, Any], known: int) -> str:
     """What it says that none of the hosts so far breaks: the bound that was asked for, or the one that so many reach."""
     count = wave["clean"]
     if not count or count >= known:

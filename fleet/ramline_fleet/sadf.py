@@ -13,12 +13,15 @@ changed what it calls used; without `ALL` the slab is missing). Of /tmp it knows
 (1000, None)
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from .study import Refused
 
 MEMORY = {"free_kib": "memfree", "buffers_kib": "buffers", "cached_kib": "cached", "available_kib": "avail"}
 
 
-def size(memory, name):
+def size(memory: dict[str, Any], name: str) -> Any:
     value = memory.get(name)
     if value is None:
         return None
@@ -27,7 +30,7 @@ def size(memory, name):
     return value
 
 
-def total(memory):
+def total(memory: dict[str, Any]) -> int | None:
     """RAM: of the sums that a version of sysstat could mean, the one of which the part in use is what it says."""
     used, percent = size(memory, "memused"), memory.get("memused-percent")
     parts = [size(memory, name) for name in ("memfree", "buffers", "cached", "slab")]
@@ -38,11 +41,11 @@ def total(memory):
     return fits[0] if len(set(fits)) == 1 else None
 
 
-def days(document):
+def days(document: Any) -> Iterator[tuple[Any, Any, list[Any]]]:
     """Host, day and moments of each host and day of a document."""
     try:
         moments = [(host["nodename"], host["file-date"], moment["memory"]) for host in document["sysstat"]["hosts"] for moment in host["statistics"] if "memory" in moment]
-        out = {}
+        out: dict[Any, list[Any]] = {}
         for host, day, memory in moments:
             out.setdefault((host, day), []).append(memory)
     except (KeyError, TypeError) as error:
@@ -53,7 +56,7 @@ def days(document):
         yield host, day, of
 
 
-def values(moments):
+def values(moments: list[Any]) -> dict[str, Any]:
     """Of the worst moment of a host and day."""
     known = [memory for memory in moments if size(memory, "memfree") is not None]
     if not known:

@@ -78,17 +78,17 @@ TABLES = {ROWS: ARROW, SETTING_ROWS: SETTINGS, FINDING_ROWS: FINDINGS, MEMORY_RO
 def row(host: str, source: str, synthetic: bool, values: dict[str, Any], machine: str | None = None) -> dict[str, Any]:
     """A row as the store has it; `values` are those that the source can tell, None where one was not given; `machine` tells two names of one (`names.key`)."""
     possible(values)
-    out = {"host": host, "machine": machine, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
+    out: dict[str, Any] = {"host": host, "machine": machine, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
     out |= {name: values.get(name) for name in MEASURED}
     return out | {bucket_of(name): None if out[name] is None else bucket(out[name]) for name in COUNTED}
 
 
 def possible(values: dict[str, Any]) -> None:
     """Refuses what no machine has, whichever source says it."""
-    ram, tmp, swap = values.get("ram_kib"), values.get("tmp_kib"), values.get("swap_total_kib")
+    ram, tmp, swap = (values.get(name) for name in ("ram_kib", "tmp_kib", "swap_total_kib"))
     if ram is not None and (values.get("available_kib") or 0) > ram:
         raise Refused("more is available than there is")
-    if values.get("tmp_in_ram") == 1 and None not in (ram, tmp) and tmp > ram + (swap or 0) and swap is not None:
+    if values.get("tmp_in_ram") == 1 and ram is not None and tmp is not None and swap is not None and tmp > ram + swap:
         raise Refused("more lies in the tmpfs at /tmp than there is memory and swap")
 
 

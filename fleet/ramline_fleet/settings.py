@@ -9,6 +9,8 @@ role  setting        most have      others
 web   vm.swappiness  60 (17 hosts)  10 (3 hosts: b, x and 1 more); 100 (v)
 """
 
+from typing import Any
+
 from .words import columns_of, hosts
 
 VERSION = 1
@@ -16,10 +18,10 @@ VERSION = 1
 SHOWN = 3
 
 
-def made(found, counts):
+def made(found: Any, counts: dict[str, Any]) -> dict[str, Any]:
     """The document, of the rows of the queries `settings` and `settings_asked`."""
     columns, rows = found
-    out = {}
+    out: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         one = dict(zip(columns, row))
         out.setdefault((one.pop("role"), one.pop("setting")), []).append(one)
@@ -27,7 +29,7 @@ def made(found, counts):
     return {"schema_version": VERSION, "report": "settings", **counts, "differing": differing, "rows": [{"role": role, "setting": setting, "values": values} for (role, setting), values in out.items()]}
 
 
-def text(found):
+def text(found: dict[str, Any]) -> str:
     """The answer, then a table."""
     count, whole, asked, unknown = found["differing"], found["settings"], found["asked"], found["hosts"] - found["asked"]
     one_role = not found["with_role"]
@@ -40,14 +42,14 @@ def text(found):
     return head + (columns_of([row[one_role:] for row in table]) if found["rows"] else "")
 
 
-def others(values):
+def others(values: list[dict[str, Any]]) -> str:
     """Each value with its hosts, the first few of them."""
     told = [f"{one['value']} ({names(one)})" for one in values[:SHOWN]]
     left = values[SHOWN:]
     return "; ".join(told) + (f"; and {len(left)} more ({hosts(sum(one['hosts'] for one in left))})" if left else "")
 
 
-def names(one):
+def names(one: dict[str, Any]) -> str:
     """A host or two by name; the query settings_hosts has them all."""
     count, first, last = one["hosts"], one["first_host"], one["last_host"]
     if count <= 2:

@@ -14,6 +14,7 @@ Of /tmp it knows what a tmpfs holds, and of one on a disk what was found there, 
 
 import datetime
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from . import names
@@ -27,7 +28,7 @@ SWITCHES = {"lru_gen": ("lru_gen", ("enabled", "min_ttl_ms")), "zswap": ("zswap"
             "thp": ("transparent_hugepage", ("enabled", "defrag", "shmem_enabled", "max_ptes_none"))}
 
 
-def kib(value, name):
+def kib(value: Any, name: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
@@ -35,13 +36,13 @@ def kib(value, name):
     return value >> 10
 
 
-def section(document, name):
+def section(document: Any, name: str) -> Any:
     """What was read of it; None where it could not be."""
     found = document.get(name)
     return found.get("data") if isinstance(found, dict) and found.get("state") == "seen" else None
 
 
-def host(document, otherwise):
+def host(document: Any, otherwise: str) -> str:
     """Its name, or what it is called where a capture has none."""
     name = document["machine"].get("host")
     if name is not None and not isinstance(name, str):
@@ -49,7 +50,7 @@ def host(document, otherwise):
     return name or otherwise
 
 
-def day(document, what="snapshot of ramline", version=VERSION):
+def day(document: Any, what: str = "snapshot of ramline", version: int = VERSION) -> str:
     """The day in UTC on which it was taken."""
     machine = document.get("machine") if isinstance(document, dict) else None
     taken = machine.get("taken_unix_ns") if isinstance(machine, dict) else None
@@ -60,19 +61,19 @@ def day(document, what="snapshot of ramline", version=VERSION):
     # Whole seconds: a number of any length stays one.
     if taken // 10**9 > time.time() + 86_400:
         raise Refused("it was taken in the future: the clock of that host is wrong")
-    return datetime.datetime.fromtimestamp(taken // 10**9, datetime.timezone.utc).date().isoformat()
+    return datetime.datetime.fromtimestamp(taken // 10**9, datetime.UTC).date().isoformat()
 
 
-def values(document):
+def values(document: Any) -> dict[str, Any]:
     """The columns of the host."""
     memory = section(document, "meminfo")
     if not isinstance(memory, dict) or not memory.get("mem_total"):
         raise Refused("says nothing of its RAM")
-    out = {column: kib(memory.get(name), name) for name, column in MEMORY.items()}
+    out: dict[str, Any] = {column: kib(memory.get(name), name) for name, column in MEMORY.items()}
     if (out["free_kib"] or 0) > out["ram_kib"]:
         raise Refused("more is free than there is")
     areas, mounts = section(document, "swaps"), section(document, "mounts")
-    sums = [None if areas is None else sum(kib(area.get(name), name) or 0 for area in areas) for name in ("size", "used")]
+    sums: list[Any] = [None if areas is None else sum(kib(area.get(name), name) or 0 for area in areas) for name in ("size", "used")]
     out |= {"swap_total_kib": sums[0], "swap_used_kib": sums[1], "swap_free_kib": None if areas is None else sums[0] - sums[1]}
     tmp = [mount["capacity"] for mount in mounts or [] if mount.get("at") == "/tmp" and mount.get("fs") == "tmpfs" and not mount.get("hidden") and mount.get("capacity")]
     # 0 of 0 is said where there is no limit.
@@ -125,11 +126,11 @@ def whole(value: Any, unit: int) -> int | None:
     return value // unit if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def settings(document):
+def settings(document: Any) -> dict[str, str]:
     """By name, as text: what is not known is left out, what this kernel has not is 'not there'. Some follow the RAM: min_free_kbytes where it is not set, sizes of zram."""
     vm, areas, zram, mounts = (section(document, name) for name in ("settings", "swaps", "zram", "mounts"))
     # What ramline could not read as a number stands in `unknown`.
-    out = {f"vm.{'page-cluster' if name == 'page_cluster' else name}": value for name, value in (vm or {}).items() if name != "unknown"}
+    out: dict[str, Any] = {f"vm.{'page-cluster' if name == 'page_cluster' else name}": value for name, value in (vm or {}).items() if name != "unknown"}
     for name, (folder, files) in SWITCHES.items():
         found = section(document, name)
         absent = (document.get(name) or {}).get("state") == "absent"
@@ -148,11 +149,11 @@ def settings(document):
     return {name: text(name, value) for name, value in out.items() if value is not None}
 
 
-def listed(words):
+def listed(words: Iterable[str]) -> str:
     return ", ".join(words) or "none"
 
 
-def size(value):
+def size(value: int) -> str:
     """Of whole KiB, in the largest unit that leaves a whole number.
 
     >>> size(8 << 30), size(506986496)
@@ -162,7 +163,7 @@ def size(value):
     return f"{kib >> 20} GiB" if kib % (1 << 20) == 0 else f"{kib >> 10} MiB" if kib % (1 << 10) == 0 else f"{kib} KiB"
 
 
-def text(name, value):
+def text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if name == "lru_gen/enabled" and isinstance(value, int):

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
+from pyarrow import parquet
 
 from . import inputs, schema, window
-from .schema import ROWS
 from .outputs import synced, written
+from .schema import ROWS
 from .study import MOST
 from .window import ALL, Window
 from .words import Failure, plain
@@ -192,13 +192,17 @@ def lot_parts(folder: Path, days: Window = ALL) -> Iterator[Part]:
                     yield Part(path, folder.name.removeprefix("ingest="), first, last, int(bucket.name.removeprefix("hb=")))
 
 
-def days_of(store: str | Path, tables: Iterable[str]) -> tuple[str, str] | None:
-    """The first and the newest day that the store has, by the names of its files; days of the future count where there are no others. None where there are none."""
-    found = [(part.first, part.last) for table in tables for part in parts_of(store, table)]
-    if not found:
-        return None
-    known = [last for _, last in found if not window.is_future(last)] + [min(last, window.today()) for first, last in found if first <= window.today() < last]
-    return min(first for first, _ in found), max(known or [last for _, last in found])
+def newest_day(store: str | Path, tables: Iterable[str]) -> str | None:
+    """The newest day that the store has; days of the future count where there are no others. None where there are none."""
+    found = [(table, part) for table in tables for part in parts_of(store, table)]
+    days = {part.last for _, part in found if part.daily}
+    newest = max((day for day in days if not window.is_future(day)), default="")
+    # Of a file of a month only its rows say which days it has.
+    months = [(table, part) for table, part in found if not part.daily]
+    for table, part in months:
+        if part.last > newest and part.month == max(one.month for _, one in months):
+            newest = max(newest, max(parquet.ParquetFile(part.path).read(columns=["dt" if table == ROWS else "day"])[0].to_pylist(), default=""))
+    return newest or max(days, default="") or None
 
 
 def regular(files: Iterable[Path]) -> list[Path]:

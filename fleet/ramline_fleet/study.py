@@ -11,6 +11,8 @@ Traceback (most recent call last):
 ramline_fleet.study.Refused: used and free are not the total: not the old layout of free
 """
 
+from typing import Any
+
 MEMORY = {
     "old": ("ram_kib", "used_kib", "free_kib", "shared_kib", "buffers_kib", "cached_kib"),
     "new": ("ram_kib", "used_kib", "free_kib", "shared_kib", "cached_kib", "available_kib"),
@@ -26,7 +28,7 @@ class Refused(ValueError):
     """Why a line is no row."""
 
 
-def number(text, name):
+def number(text: str, name: str) -> int | None:
     """A whole number of 0 or more; `-` is not known."""
     if text == "-":
         return None
@@ -39,7 +41,7 @@ def number(text, name):
     return int(digits)
 
 
-def line(text, layout):
+def line(text: str, layout: str) -> dict[str, Any]:
     """The values of a line, `host` among them."""
     words = text.split("\t")
     names = ("tmp_kib", *MEMORY[layout], *SWAP, "tmp_inodes")
@@ -52,11 +54,16 @@ def line(text, layout):
     return {"host": words[0].strip(), **values}
 
 
-def adds_up(values, layout):
+def adds_up(values: dict[str, Any], layout: str) -> None:
     """Refuses what cannot be of that layout of free, or of any."""
-    of = values.get
+    def of(name: str) -> Any:
+        return values.get(name)
+
     total, used, free, cached = of("ram_kib"), of("used_kib"), of("free_kib"), of("cached_kib")
-    near = lambda sum_, whole: abs(sum_ - whole) <= LOOSE * whole
+
+    def near(sum_: int, whole: int) -> bool:
+        return abs(sum_ - whole) <= LOOSE * whole
+
     if total == 0:
         raise Refused("a host without RAM")
     if None not in (total, used, free, cached):

@@ -19,9 +19,7 @@ role  hosts  waits, median  9 of 10 hosts  most        refaults, median  swap in
 db    1      0.10 %         0.10 %         0.10 % (a)  0.0 KiB/s         1.0 KiB/s        0.0 KiB/s
 """
 
-from collections.abc import Callable
 from statistics import median
-
 
 from .intervals import exact
 from .sizing import SHOWN, Host, part, waits
@@ -107,14 +105,14 @@ def pressure(rows: list[Host], counts: Host) -> Host:
     known = [row for row in rows if waits(row) is not None]
     out = []
     for role, of in by_role(known):
-        ranked = sorted(((waits(row) or 0.0, row["host"]) for row in of))
+        ranked = sorted((waits(row) or 0.0, row["host"]) for row in of)
         out.append({"role": role, "hosts": len(of), "median": median(value for value, _ in ranked), "nine_in_ten": ranked[-(-9 * len(ranked) // 10) - 1][0], "most": ranked[-1][0], "most_host": ranked[-1][1],
-                    **{name: median_of(of, lambda row, name=name: part(row[name], row["uptime_s"])) for name in RATES}})
+                    **{name: median_of([part(row[name], row["uptime_s"]) for row in of]) for name in RATES}})
     return {"schema_version": VERSION, "report": "pressure", **counts, "known": len(known), "roles": out}
 
 
-def median_of(rows: list[Host], value: Callable[[Host], float | None]) -> float | None:
-    found = [one for row in rows if (one := value(row)) is not None]
+def median_of(values: list[float | None]) -> float | None:
+    found = [value for value in values if value is not None]
     return median(found) if found else None
 
 

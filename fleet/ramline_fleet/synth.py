@@ -4,12 +4,14 @@
 import datetime
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from . import schema, study
 from .buckets import EXACT, EXACT_BITS
-from .schema import bucket_of
-from .store import ROWS, Ingest, hashed, parts_of
+from .schema import ROWS, bucket_of
+from .store import Ingest, hashed, parts_of
 from .window import Window
 from .words import Failure
 
@@ -17,12 +19,12 @@ GB, MB = 1_000_000, 1_000
 HOSTS = 502
 
 
-def spread(rng, count, low, high):
+def spread(rng: random.Random, count: int, low: int, high: int) -> list[int]:
     """So many different values from low to just below high."""
     return [rng.randrange(low, high) for _ in range(count)]
 
 
-def filled(rng, values, total, around):
+def filled(rng: random.Random, values: list[Any], total: int, around: int) -> list[int]:
     """Those that are None get values around their mean, in pairs as far above as below it, so that all add up to the total."""
     free = sum(1 for value in values if value is None)
     each, rest = divmod(total - sum(value for value in values if value is not None), free)
@@ -31,18 +33,18 @@ def filled(rng, values, total, around):
     return [next(gaps) if value is None else value for value in values]
 
 
-def published():
+def published() -> str:
     """The study's file, old layout of free: 502 hosts with every figure that the article of January 2016 prints, and no other likeness to the hosts it was about."""
     rng = random.Random(HOSTS)
-    ram = [1 * GB, *spread(rng, 6, 1_100_000, 2 * GB), *spread(rng, 45, 2 * GB, 2_990_000), *spread(rng, 13, 3_010_000, 4 * GB), *[4_100_000] * 60,
+    ram: list[Any] = [1 * GB, *spread(rng, 6, 1_100_000, 2 * GB), *spread(rng, 45, 2 * GB, 2_990_000), *spread(rng, 13, 3_010_000, 4 * GB), *[4_100_000] * 60,
            *spread(rng, 122, 4_110_000, 9_990_000), *[10_200_000] * 10, *spread(rng, 88, 10_300_000, 23 * GB), *spread(rng, 83, 24 * GB, 44 * GB), *[None] * 72, 96 * GB, 255 * GB]
     ram = filled(rng, ram, 24 * GB * HOSTS, 17 * GB)
-    swap = [*spread(rng, 60, GB, 2_900_000), *[2_960_000] * 80, *spread(rng, 102, 3_100_000, 6_200_000), *[6_300_000] * 5, *[None] * 237, 201 * GB]
+    swap: list[Any] = [*spread(rng, 60, GB, 2_900_000), *[2_960_000] * 80, *spread(rng, 102, 3_100_000, 6_200_000), *[6_300_000] * 5, *[None] * 237, 201 * GB]
     swap = filled(rng, swap, 13 * GB * len(swap), 15 * GB)
-    used = [*[0] * (150 - 17), *spread(rng, 90, MB, 17 * MB), *[18 * MB] * 15, *spread(rng, 111, 19 * MB, 100 * MB), *spread(rng, 97, 100 * MB, 900 * MB),
+    used: list[Any] = [*[0] * (150 - 17), *spread(rng, 90, MB, 17 * MB), *[18 * MB] * 15, *spread(rng, 111, 19 * MB, 100 * MB), *spread(rng, 97, 100 * MB, 900 * MB),
             *spread(rng, 13, GB, 4 * GB), *[None] * 25, 19 * GB]
     used = filled(rng, used, 657 * MB * HOSTS, 5 * GB)
-    tmp = [*[4] * 180, *[8] * 60, *[16] * 30, *spread(rng, 100, 20, 1000), *spread(rng, 44, MB, 10 * MB), *spread(rng, 40, 10 * MB, 100 * MB), *[None] * 29,
+    tmp: list[Any] = [*[4] * 180, *[8] * 60, *[16] * 30, *spread(rng, 100, 20, 1000), *spread(rng, 44, MB, 10 * MB), *spread(rng, 40, 10 * MB, 100 * MB), *[None] * 29,
            *spread(rng, 5, GB, 1_400_000), *spread(rng, 8, 1_600_000, 4 * GB), 5_100_000, 5_300_000, 10 * GB, 13 * GB, 42 * GB, 101 * GB]
     tmp = filled(rng, tmp, 453 * MB * HOSTS, 180 * MB)
     # What is large lies where it can: the last 46 of tmp on the last 46 of RAM, the largest swap in use on the largest swap. 17 hosts have none.
@@ -66,13 +68,13 @@ def published():
     return "\n".join(lines) + "\n"
 
 
-def shuffled(rng, values):
+def shuffled(rng: random.Random, values: list[Any]) -> list[Any]:
     values = list(values)
     rng.shuffle(values)
     return values
 
 
-def without(pairs, some):
+def without(pairs: list[Any], some: list[Any]) -> list[Any]:
     left = list(pairs)
     for pair in some:
         left.remove(pair)
@@ -83,13 +85,13 @@ def without(pairs, some):
 DRAWN = "((h.number * {a} + CAST({day} AS BIGINT) * {b}) % {c})"
 
 
-def sized(column):
+def sized(column: str) -> str:
     """SQL of the bucket of a column (`buckets.bucket`)."""
     above = f"CAST(floor(log2({column})) AS BIGINT) - {EXACT_BITS}"
     return f"CAST(CASE WHEN {column} < {EXACT} THEN {column} ELSE (({above}) << {EXACT_BITS}) + ({column} >> ({above})) END AS SMALLINT) AS {bucket_of(column)}"
 
 
-def fleet(store, hosts, days, first, say):
+def fleet(store: str | Path, hosts: int, days: int, first: str, say: Callable[[str], None]) -> None:
     """A store of so many made-up hosts on so many days: each host is one of the 502 over and over, and what changes from day to day does by some percent."""
     import duckdb
     import pyarrow as pa
@@ -100,7 +102,7 @@ def fleet(store, hosts, days, first, say):
         raise Failure(f"{store} has hosts of {there} already", "another --day, or another store")
     base = [study.line(line, "old") for line in published().splitlines()[2:]]
     names = [f"synthetic-{number:07}" for number in range(hosts)]
-    columns = {"number": range(hosts), "host": names, "hb": [f"{hashed(name):02}" for name in names]}
+    columns: dict[str, Any] = {"number": range(hosts), "host": names, "hb": [f"{hashed(name):02}" for name in names]}
     columns |= {name: [base[number % HOSTS][name] for number in range(hosts)] for name in base[0] if name != "host"}
     table = pa.table(columns).sort_by([("hb", "ascending"), ("host", "ascending")])
     known = sum(bit for name, bit in schema.BITS.items() if name in base[0])

@@ -103,11 +103,11 @@ def made(what: str, rows: list[tuple[Any, ...]], series: Any, until: str, counts
     days = series(sorted(falling)) if falling else {}
     tested = {host: chance(one) for host, one in lines.items()} | {host: chance(lines[host], alike(lines[host], days[host])) for host in falling}
     kept = discoveries(tested)
-    breaks = [one for host in sorted(kept & falling) if (one := breaking(lines[host], days[host]))]
+    breaks = [ends for host in sorted(kept & falling) if (ends := breaking(lines[host], days[host]))]
     last = datetime.date.fromisoformat(until)
-    for one in breaks:
-        one |= {name: (last + datetime.timedelta(days=one[of])).isoformat() for name, of in (("day", "in_days"), ("earliest_day", "earliest"), ("latest_day", "latest"))}
-    breaks.sort(key=lambda one: (one["in_days"], one["host"]))
+    for found in breaks:
+        found |= {name: (last + datetime.timedelta(days=found[of])).isoformat() for name, of in (("day", "in_days"), ("earliest_day", "earliest"), ("latest_day", "latest"))}
+    breaks.sort(key=lambda found: (found["in_days"], found["host"]))
     return {"schema_version": VERSION, "report": "trend", "what": what, **counts, "until": until, "tested": len(lines), "falling": len(kept), "breaks": breaks}
 
 

@@ -5,6 +5,7 @@ A program that a user has named (`--ssh-command`) is the user's.
 
 import os
 import stat
+from pathlib import Path
 
 from .words import Failure
 
@@ -14,7 +15,7 @@ SYSTEM = ("/usr/bin", "/bin")
 UNKNOWN = 65534
 
 
-def program(name):
+def program(name: str) -> str:
     """The first of that name that no other user could have put there; parts of PATH that are no full path are passed over."""
     why = None
     for folder in [*filter(os.path.isabs, os.environ.get("PATH", "").split(":")), *SYSTEM]:
@@ -29,7 +30,7 @@ def program(name):
     raise Failure(f"{name} is not installed", f"--ssh-command /path/to/{name}")
 
 
-def changeable(path):
+def changeable(path: str | Path) -> str | None:
     """Which part of a path another user could put something else in the place of, and why; None where none could."""
     real, own, all_known = os.path.realpath(path), os.geteuid(), knows_all_users()
     # A user's own group is often the user's alone; root's is not.
@@ -46,7 +47,7 @@ def changeable(path):
         real = os.path.dirname(real)
 
 
-def knows_all_users():
+def knows_all_users() -> bool:
     """False in a user name space that knows some users only."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:

@@ -64,12 +64,12 @@ def before(day: str, days: int) -> str:
 
 def today() -> str:
     """In UTC."""
-    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def is_future(day: str) -> bool:
     """Later than anywhere on earth (UTC+14): the clock of what says so is wrong."""
-    return day > (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=14)).date().isoformat()
+    return day > (datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=14)).date().isoformat()
 
 
 def chosen(newest: str, since: str | None, until: str | None, days: int | None) -> Window:

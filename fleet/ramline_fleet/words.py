@@ -4,17 +4,18 @@ import argparse
 import datetime
 import shlex
 import sys
+from collections.abc import Callable
 
 
 class Failure(Exception):
     """What cannot be done (the object and the rule), a command that would work, and the exit status."""
 
-    def __init__(self, text, hint, status=2):
+    def __init__(self, text: object, hint: str, status: int = 2) -> None:
         super().__init__(str(text))
         self.hint, self.status = hint, status
 
 
-def plain(text):
+def plain(text: object) -> str:
     r"""A text with what a terminal would act on, turn or hide written out.
 
     >>> plain("no\x1b[2J"), plain("a\nb"), plain("web\u202e1"), plain("\ud800")
@@ -23,7 +24,7 @@ def plain(text):
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(text))
 
 
-def tell(text):
+def tell(text: object) -> None:
     """A line on standard error. Where it cannot be written there is nowhere to say so."""
     try:
         print(plain(text), file=sys.stderr, flush=True)
@@ -31,16 +32,16 @@ def tell(text):
         pass
 
 
-def a_day(word):
+def a_day(word: str) -> str:
     try:
         return datetime.date.fromisoformat(word).isoformat()
     except ValueError:
         raise argparse.ArgumentTypeError(f"{word!r} is no day; write it as 2026-11-25") from None
 
 
-def whole(least, most):
+def whole(least: int, most: int) -> Callable[[str], int]:
     """A whole number from `least` to `most`."""
-    def read(word):
+    def read(word: str) -> int:
         if not (word.isascii() and word.isdigit() and len(word) < 20 and least <= int(word) <= most):
             raise argparse.ArgumentTypeError(f"{word!r} is no whole number from {least} to {most}")
         return int(word)
@@ -48,7 +49,7 @@ def whole(least, most):
     return read
 
 
-def bounds(word):
+def bounds(word: str) -> list[float]:
     """Shares of hosts: 1%,0.1%."""
     try:
         found = [float(part.strip().removesuffix("%")) / 100 for part in word.split(",")]
@@ -59,14 +60,14 @@ def bounds(word):
     return found
 
 
-def words_of(word):
+def words_of(word: str) -> list[str]:
     try:
         return shlex.split(word)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{word!r}: {error}") from None
 
 
-def columns_of(rows):
+def columns_of(rows: list[list[str]]) -> str:
     """Rows with their columns below each other.
 
     >>> print(columns_of([["a", "bb"], ["aaa", "b"]]), end="")
@@ -74,15 +75,15 @@ def columns_of(rows):
     aaa  b
     """
     rows = [[plain(word) for word in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return "".join("  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() + "\n" for row in rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows)
 
 
-def hosts(count):
+def hosts(count: int) -> str:
     return f"{count} host{'' if count == 1 else 's'}"
 
 
-def gib(kib):
+def gib(kib: float | None) -> str:
     """A size in words.
 
     >>> gib(4 << 20), gib(1536), gib(None)
@@ -93,7 +94,7 @@ def gib(kib):
     return f"{kib / (1 << 20):.1f} GiB" if abs(kib) >= 100 << 10 or kib == 0 else f"{kib / 1024:.1f} MiB"
 
 
-def share(value):
+def share(value: float | None) -> str:
     """A share in percent, with as many digits as say something.
 
     >>> share(0.4213), share(0.001), share(0.000012), share(0)
