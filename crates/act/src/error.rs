@@ -26,6 +26,9 @@ pub enum ActError {
     /// Objects that somebody else has changed since: nothing was done.
     #[error("cannot {what}: changed since by another program or person:\n  {}\n  try: {hint}", objects.join("\n  "))]
     Changed { what: String, objects: Vec<String>, hint: String },
+    /// What dead runs have left and cannot be removed: nothing new is begun on top of it.
+    #[error("refused before anything was started:\n  - {}{}", reasons.join("\n  - "), try_clean())]
+    LeftBehind { reasons: Vec<String> },
     /// Steps that could not be undone; the journal still names them.
     #[error("cannot undo everything:\n{}\n  try: ramline lab clean", lines(errors))]
     Undo { errors: Vec<KernelError> },
@@ -35,6 +38,11 @@ pub enum ActError {
         lines(errors)
     )]
     UndoChange { number: u64, errors: Vec<KernelError> },
+}
+
+/// None where the command is no help to this user.
+fn try_clean() -> String {
+    ramline_kernel::error::for_this_user("ramline lab clean").map(|hint| format!("\n  try: {hint}")).unwrap_or_default()
 }
 
 fn lines(errors: &[KernelError]) -> String {

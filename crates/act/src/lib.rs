@@ -41,7 +41,7 @@ pub use journal::{Contents, Entry, Journal, Pending, Phase};
 pub use leftovers::{Leftover, leftovers, one_line};
 pub use lock::RunLock;
 pub use owner::Owner;
-pub use recover::{Report, RunReport, recover};
+pub use recover::{Report, RunReport, clean_up, recover};
 pub use run::{Mark, Run};
 pub use state::StateDir;
 pub use step::Step;

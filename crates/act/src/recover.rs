@@ -6,7 +6,7 @@ use ramline_kernel::{KernelError, Root};
 
 use crate::journal::{self, Contents, Journal, Phase};
 use crate::undo::{Context, Outcome, undo};
-use crate::{ActError, Result, StateDir};
+use crate::{ActError, Result, RunLock, StateDir};
 
 /// What a recovery did.
 #[derive(Debug, Default)]
@@ -42,6 +42,25 @@ impl Report {
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
+}
+
+/// Removes what dead runs have left, and says in sentences what that was.
+///
+/// # Errors
+/// [`ActError::LeftBehind`] when something stays: nothing new is started on top of it.
+pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
+    let report = recover(lock.state(), root)?;
+    let stays = |left: &RunReport, error: &KernelError| {
+        let text = error.to_string();
+        format!("what process {} had left cannot be removed: {}", left.pid, text.lines().next().unwrap_or_default())
+    };
+    let reasons: Vec<String> =
+        report.runs.iter().flat_map(|left| left.errors.iter().map(|error| stays(left, error))).collect();
+    if !reasons.is_empty() {
+        return Err(ActError::LeftBehind { reasons });
+    }
+    let removed = report.runs.iter().filter(|left| !left.removed.is_empty());
+    Ok(removed.map(|left| format!("removed what process {} had left: {}", left.pid, left.removed.join(", "))).collect())
 }
 
 /// Undoes, in reverse, all pending steps of all runs whose process is dead. After a reboot only files and directories

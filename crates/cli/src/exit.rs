@@ -105,7 +105,7 @@ fn of_kernel(error: &KernelError) -> u8 {
 fn of_act(error: &ActError) -> u8 {
     match error {
         ActError::Kernel(error) => of_kernel(error),
-        ActError::Busy { .. } | ActError::Changed { .. } => REFUSED,
+        ActError::Busy { .. } | ActError::Changed { .. } | ActError::LeftBehind { .. } => REFUSED,
         ActError::Interrupted { .. } | ActError::RolledBack { .. } => ROLLED_BACK,
         ActError::Undo { .. } | ActError::UndoChange { .. } => FAILED,
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use ramline_act::{ActError, RunLock, recover};
+use ramline_act::{ActError, RunLock, clean_up};
 use ramline_kernel::signals;
 
 use crate::prelude::*;
@@ -53,25 +53,6 @@ pub struct Done {
     pub out_of_time: Vec<String>,
     /// What ended it early; the records that were made by then say what they say.
     pub ended: Option<LabError>,
-}
-
-/// Removes what dead runs have left, and says in sentences what that was.
-///
-/// # Errors
-/// `Refused` when something stays: nothing new is started on top of it.
-pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
-    let report = recover(lock.state(), root)?;
-    let reasons: Vec<String> = report
-        .runs
-        .iter()
-        .flat_map(|left| left.errors.iter().map(|error| (left.pid, first_line(&error.to_string()))))
-        .map(|(pid, error)| format!("what process {pid} had left cannot be removed: {error}"))
-        .collect();
-    if !reasons.is_empty() {
-        return Err(LabError::refused(reasons, "ramline lab clean"));
-    }
-    let removed = report.runs.iter().filter(|left| !left.removed.is_empty());
-    Ok(removed.map(|left| format!("removed what process {} had left: {}", left.pid, left.removed.join(", "))).collect())
 }
 
 /// Runs all arms, interleaved. Call it from a thread that lives until it returns: workloads are tied to the thread.

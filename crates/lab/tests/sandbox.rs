@@ -225,7 +225,7 @@ fn what_cannot_be_removed_is_the_error_and_nothing_new_is_started_on_it(base: &P
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "mine");
     std::fs::remove_file(&note).unwrap();
     let (state, root) = (StateDir::open(&base.join("state")).unwrap(), Root::live());
-    let removed = ramline_lab::series::clean_up(&RunLock::take(&state, &root).unwrap(), &root).unwrap();
+    let removed = ramline_act::clean_up(&RunLock::take(&state, &root).unwrap(), &root).unwrap();
     assert!(removed.len() == 1 && removed[0].contains(&place), "{removed:?}");
     assert_eq!(picture(base), before);
 }

@@ -155,6 +155,7 @@ impl LabError {
         match self {
             LabError::Refused { .. } => true,
             LabError::Kernel(error) => error.is_refused(),
+            LabError::Act(error) => matches!(error, ActError::LeftBehind { .. }),
             _ => false,
         }
     }

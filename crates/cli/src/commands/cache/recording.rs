@@ -14,7 +14,7 @@ pub fn journalled<T>(root: &Root, verb: &str, work: impl FnOnce(&mut Run) -> ram
         return Err(error.hint(format!("sudo ramline cache {verb}")).into());
     }
     let lock = state::lock(root)?;
-    for removed in ramline_lab::series::clean_up(&lock, root)? {
+    for removed in ramline_act::clean_up(&lock, root)? {
         ramline_kernel::stdio::tell(&removed);
     }
     let mut run = Run::begin(&lock, root, state::crash_after())?;

@@ -1,8 +1,8 @@
 //! Units of systemd for the verbs that have some: install, print, remove.
 
 use ramline_act::Run;
+use ramline_act::clean_up;
 use ramline_kernel::place;
-use ramline_lab::series::clean_up;
 use ramline_pagecache::install::{self, Unit};
 
 use crate::prelude::*;

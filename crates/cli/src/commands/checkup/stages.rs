@@ -198,7 +198,7 @@ impl Stages<'_> {
 
 /// Before anything is measured: what an earlier run left would be measured with it.
 fn remove_leftovers(lock: &RunLock) -> std::result::Result<Vec<String>, Skipped> {
-    match ramline_lab::series::clean_up(lock, &Root::live()) {
+    match ramline_act::clean_up(lock, &Root::live()) {
         Ok(removed) => {
             say(&removed);
             Ok(removed)

@@ -215,7 +215,7 @@ pub fn made(
     let root = Root::live();
     // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
     let lock = state::lock(&root)?;
-    for removed in series::clean_up(&lock, &root)? {
+    for removed in ramline_act::clean_up(&lock, &root)? {
         ramline_kernel::stdio::tell(&removed);
     }
     let mut series = opened(experiment, &root, params, resume)?;

@@ -97,7 +97,7 @@ impl Maintain {
             Err(error) => return busy(root, &error, self.ask()).ok_or(error),
         };
         // What a killed pass left switched on goes first.
-        for line in ramline_lab::series::clean_up(&lock, root)? {
+        for line in ramline_act::clean_up(&lock, root)? {
             stdio::tell(&line);
         }
         let pass = upkeep::pass(&lock, root, &devices, &self.ask(), state::crash_after())?;
