@@ -45,6 +45,21 @@ pub fn beside<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, move || run(kind, work)).ok()
 }
 
+/// Does something for each number below `count`, in a thread for each, and waits for all; what panics leaves the others be. Where no more threads are allowed it
+/// is done here.
+pub fn side_by_side(kind: &'static str, count: usize, what: &(dyn Fn(usize) + Sync)) {
+    std::thread::scope(|scope| {
+        let begun: Vec<_> = (0..count).map(|number| (number, beside(scope, kind, move || what(number)))).collect();
+        for (number, thread) in begun {
+            match thread {
+                // Who counts what was done finds out.
+                Some(thread) => drop(thread.join()),
+                None => what(number),
+            }
+        }
+    });
+}
+
 /// A thread with a table of descriptors of its own, which begins as a copy: opening and closing in it waits for no other thread. Where that is
 /// forbidden (a container's filter), the table is shared. `kind` names it, as in [`run`].
 ///

@@ -74,3 +74,4 @@ mod slots;
 mod statistics;
 mod stream;
 mod swap_in;
+pub mod workers;

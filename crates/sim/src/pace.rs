@@ -3,8 +3,6 @@
 //! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
 //! about its pace, so a time of a series leaves its counts to be foretold.
 
-use std::{panic, thread};
-
 use crate::chance::{self, Chance, Draw};
 use crate::cost::{self, Costs, Disk, Pace};
 use crate::forecast::{RUNS, Range};
@@ -13,6 +11,7 @@ use crate::page::Pages;
 use crate::root;
 use crate::run::{self, Outcome};
 use crate::setting::Setting;
+use crate::workers::Workers;
 
 /// Runs of one step of the search, and steps: few runs say where to look, as many as a forecast has what is there. Where they lead astray, as many look everywhere.
 const COARSE: (u32, u32) = (5, 7);
@@ -50,10 +49,12 @@ pub struct Timed<'a> {
     timeout: u64,
     seed: u64,
     most: u32,
+    workers: Workers<'a>,
 }
 
 impl<'a> Timed<'a> {
-    /// Simulated up to `most` times at once, from a seed; `length` gives what a page of a region compresses to.
+    /// Simulated up to `most` times, from a seed, by `workers`: a search has one setting, so that its runs are what can be done side by side. `length` gives what a page of a
+    /// region compresses to.
     #[must_use]
     pub fn new(
         load: &'a Compact,
@@ -61,8 +62,9 @@ impl<'a> Timed<'a> {
         timeout: u64,
         (seed, most): (u64, u32),
         length: impl Fn(u32, u64) -> u16,
+        workers: Workers<'a>,
     ) -> Timed<'a> {
-        Timed { load, setting, pages: run::pages(load, length), timeout, seed, most }
+        Timed { load, setting, pages: run::pages(load, length), timeout, seed, most, workers }
     }
 
     /// Seconds in the middle of so many runs with such costs.
@@ -75,7 +77,7 @@ impl<'a> Timed<'a> {
             seconds(&run::compact(self.load, self.pages.clone(), setting, timeout, chance), by)
         };
         let draws: Vec<Draw> = chance::draws(runs.min(self.most), self.seed).collect();
-        Range::of(on_all_processors(&draws, one)).map_or(0.0, |range| range.median)
+        Range::of(self.workers.in_parts(&draws, one)).map_or(0.0, |range| range.median)
     }
 
     /// How many times slower a processor or the disks were than the setting has them, by the seconds of its runs. Paces differ from run to run by `spread`, and other costs as the
@@ -132,17 +134,6 @@ fn slower(costs: Costs, by: PaceBy, pace: Pace) -> Costs {
     }
 }
 
-/// What becomes of each, in their order: a search has one setting, so that its runs are what can be done side by side.
-fn on_all_processors<T: Sync, U: Send>(all: &[T], what: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let what = &what;
-    thread::scope(|scope| {
-        let parts = all.chunks(all.len().div_ceil(threads).max(1));
-        let begun: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().map(what).collect::<Vec<U>>())).collect();
-        begun.into_iter().flat_map(|part| part.join().unwrap_or_else(|broken| panic::resume_unwind(broken))).collect()
-    })
-}
-
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run")]
 fn seconds(run: &Outcome, by: PaceBy) -> f64 {
     let of_a_round = |ns: u64| ns as f64 / 1e9 / run.rounds.max(f64::MIN_POSITIVE);
@@ -182,7 +173,7 @@ mod tests {
     }
 
     fn timed<'a>(load: &'a Compact, setting: &Setting, most: u32) -> Timed<'a> {
-        Timed::new(load, setting.clone(), u64::MAX, (7, most), length)
+        Timed::new(load, setting.clone(), u64::MAX, (7, most), length, Workers::ONE)
     }
 
     /// Costs differ from run to run, so that rounds in the middle take longer than with those in the middle.

@@ -16,7 +16,7 @@ use crate::source::{self, Source};
 const LONGEST: usize = 3;
 
 /// Where a module stands: the names from the crate's root. The root is empty.
-type Module = Vec<String>;
+pub type Module = Vec<String>;
 
 /// `lab/src/vm/host.rs` is `vm::host`, `lab/src/vm/mod.rs` and `lab/src/vm.rs` are `vm`.
 fn module(path: &str) -> Module {
@@ -30,7 +30,7 @@ fn module(path: &str) -> Module {
 
 /// What one file says: the names it imports, the names it hands on, and every path in its code.
 #[derive(Default)]
-struct Said {
+pub struct Said {
     imports: BTreeMap<String, Module>,
     hands_on: BTreeMap<String, Module>,
     paths: Vec<Module>,
@@ -66,6 +66,31 @@ impl Said {
             }
         };
         Some([base, rest.to_vec()].concat())
+    }
+
+    /// Every path of a file, where its first name was imported with what that stands for; the imports themselves, and what all names of are taken from.
+    pub fn everything(source: &Source) -> BTreeSet<Module> {
+        let mut said = Said::default();
+        said.visit_file(&source.syntax());
+        let mut found: BTreeSet<Module> = said.imports.values().chain(&said.globs).cloned().collect();
+        for path in &said.paths {
+            // An import of an import: `use std as s; use s::fs`.
+            let mut path = path.clone();
+            for _ in 0..4 {
+                found.insert(path.clone());
+                let Some(import) = path.first().and_then(|first| said.imports.get(first)) else { break };
+                let next = [import.clone(), path[1..].to_vec()].concat();
+                if next == path {
+                    break;
+                }
+                path = next;
+            }
+        }
+        for import in said.imports.values() {
+            let Some(base) = import.first().and_then(|first| said.imports.get(first)) else { continue };
+            found.insert([base.clone(), import[1..].to_vec()].concat());
+        }
+        found
     }
 
     fn tree(&mut self, tree: &syn::UseTree, before: &Module, found: &mut Vec<(Option<String>, Module)>) {

@@ -6,6 +6,7 @@ use std::fs;
 use ramline_testkit::project;
 
 mod circles;
+mod effects;
 mod source;
 
 /// For each crate, the crates of ours it may depend on.
@@ -102,19 +103,6 @@ fn the_lock_of_the_fuzz_targets_knows_what_the_crates_need() {
         }
     }
     assert!(checked > 20, "only {checked} dependencies were found to check");
-}
-
-#[test]
-fn pure_crates_touch_no_files_clock_environment_or_threads() {
-    for name in PURE {
-        for source::Source { path, code, .. } in source::of_crate(name) {
-            for effect in
-                ["std::fs", "File::open", "std::env", "std::thread", "Instant::now", "SystemTime", "std::process"]
-            {
-                assert!(!code.contains(effect), "{path} uses {effect}");
-            }
-        }
-    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
-use ramline_kernel::own_room;
+use ramline_kernel::{own_room, worker};
 use ramline_sim::cost::{Disk, Pace, Spread};
 use ramline_sim::footprint::Footprint;
 /// How often a setting is simulated, if not told otherwise.
@@ -14,6 +14,7 @@ use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
 use ramline_sim::pace::{self, PaceBy, Timed};
 use ramline_sim::rivals::{self, Simpler};
+use ramline_sim::workers::{Each, Workers};
 use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
@@ -109,6 +110,7 @@ pub fn against(
     let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
     // A search for paces has a run on each processor.
     let at_once = at_once(question, cores())?;
+    let workers = Workers { count: cores(), each: WORKERS };
     let touches = decoded(question)?;
     let arms = &question.arms;
     let [of_work, of_rounds] =
@@ -123,7 +125,7 @@ pub fn against(
         setting.costs.spread = Spread { device: of_rounds, processor, ..setting.costs.spread };
         let length = |region: u32, page: u64| lengths.of(region, page);
         let draws = (workload.seed, question.runs);
-        Ok::<_, LabError>(Some(Timed::new(&touches, setting, workload.timeout.0, draws, length)))
+        Ok::<_, LabError>(Some(Timed::new(&touches, setting, workload.timeout.0, draws, length, workers)))
     };
     let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>, spread: f64| {
         let Some((setting, took)) = of else { return Ok(None) };
@@ -172,6 +174,8 @@ pub fn against(
     beside(&mut out, records);
     Ok(out)
 }
+
+const WORKERS: Each<'static> = &|count, what| worker::side_by_side("simulation", count, what);
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -233,14 +237,10 @@ fn foretold(
     // A thread for each setting.
     for (done, batch) in arms.chunks(threads).enumerate() {
         progress.step(&format!("predicting {} of {}", done * threads + batch.len(), arms.len()));
-        let all = std::thread::scope(|scope| {
-            let begun: Vec<_> =
-                batch.iter().map(|arm| scope.spawn(|| one(touches, arm, (*swap, *runs), basis, compared))).collect();
-            begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
-        });
+        let all = Workers { count: threads, each: WORKERS }
+            .map(batch.len(), |at| one(touches, &batch[at], (*swap, *runs), basis, compared));
         for ((arm, workload, _), foretold) in batch.iter().zip(all) {
-            let foretold =
-                foretold.unwrap_or_else(|_| Err(LabError::Workload("the simulator broke off".to_owned())))?;
+            let foretold = foretold.unwrap_or_else(|| Err(LabError::Workload("the simulator broke off".to_owned())))?;
             if foretold.is_none() {
                 left_out.push(arm.name.clone());
             }
