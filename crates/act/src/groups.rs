@@ -3,8 +3,9 @@
 use std::process::{Child, Command};
 
 use ramline_kernel::cgroup::{Existing, Group, Hierarchy, Setting, move_process};
-use ramline_kernel::process;
-use ramline_units::Bytes;
+use ramline_kernel::write::Change;
+use ramline_kernel::{KernelError, process};
+use ramline_units::{Bytes, Limit};
 
 use crate::effects::refuse_if_taken;
 use crate::{Result, Run, Step};
@@ -60,6 +61,40 @@ impl Run {
         let step = Step::LimitGroup { path: group.dir().to_owned(), before: before.clone(), most };
         self.perform(step, || group.spare())?;
         Ok(before)
+    }
+
+    /// Writes the memory limit of a group that this run has made: it goes with the group, so no step of its own undoes it.
+    ///
+    /// # Errors
+    /// `Refused` for any other group; those of [`Group::set_memory_limit`].
+    pub fn limit_own(&self, group: &Group, limit: Limit) -> Result<Vec<Change>> {
+        self.refuse_others("limit the cgroup", group)?;
+        Ok(group.set_memory_limit(limit)?)
+    }
+
+    /// Kills all that is in a group that this run has made.
+    ///
+    /// # Errors
+    /// As [`Run::limit_own`].
+    pub fn kill_all_in_own(&self, group: &Group) -> Result<()> {
+        self.refuse_others("kill what is in the cgroup", group)?;
+        Ok(group.kill_all()?)
+    }
+
+    /// Gives back the page cache of a group that this run has made.
+    ///
+    /// # Errors
+    /// As [`Run::limit_own`].
+    pub fn give_up_cache_of_own(&self, group: &Group) -> Result<()> {
+        self.refuse_others("give up the page cache of the cgroup", group)?;
+        Ok(group.give_up_cache()?)
+    }
+
+    fn refuse_others(&self, tried: &str, group: &Group) -> Result<()> {
+        let is_ours = self.has(|step| matches!(step, Step::MakeCgroup { path } if path == group.dir()));
+        let rule = "only a group that this run has made is changed without a step that puts it back";
+        let refused = || KernelError::refused(tried, group.dir(), rule, "another made it").hint("ramline lab clean");
+        if is_ours { Ok(()) } else { Err(refused().into()) }
     }
 
     /// Makes a memory cgroup below one of ours; `name` begins with `ramline-`.

@@ -133,26 +133,26 @@ fn in_group(root: &Root, lock: RunLock, argv: &[OsString], options: RunOptions) 
     let hierarchy = Hierarchy::detect(root)?;
     let group = steps.make_cgroup(&hierarchy, 0)?;
     let limit = options.limit.unwrap_or(allowance);
-    group.set_memory_limit(Limit::At(limit))?;
+    steps.limit_own(&group, Limit::At(limit))?;
     let begin = Instant::now();
     let child = steps.spawn_into(Some(&group), &mut command(argv)?)?;
     steps.let_others_run();
     let mut follow = Follow { root, group: &group, allowance, now: limit, most: limit };
     let ended = wait(&child, || {
         if options.limit.is_none() {
-            follow.look();
+            follow.look(&steps);
         }
     })?;
     let raised = options.limit.is_none().then_some(follow.most);
     let mut out = Ran { apart: Apart::Group, limit, raised_to: raised, ..ran(argv, begin, ended, options) };
     out.ended = u64::try_from(group.pids()?.len()).unwrap_or(0);
-    group.kill_all()?;
+    steps.kill_all_in_own(&group)?;
     let stat = group.stat()?;
     out.peak = stat.peak;
     out.oom_kills = stat.oom_kills.unwrap_or(0);
     out.cached = stat.file;
     if !options.keep {
-        group.give_up_cache()?;
+        steps.give_up_cache_of_own(&group)?;
     }
     out.left = group.stat()?.file;
     steps.finish()?;
@@ -169,7 +169,7 @@ struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    fn look(&mut self) {
+    fn look(&mut self, steps: &Run) {
         let Ok(stat) = self.group.stat() else { return };
         let own = [stat.anon, stat.shmem, stat.kernel].into_iter().flatten().fold(Bytes::ZERO, |sum, part| sum + part);
         let want = own + self.allowance;
@@ -182,7 +182,7 @@ impl Follow<'_> {
             return;
         }
         // Where the kernel cannot bring it below the new limit at once, the next look tries again.
-        if self.group.set_memory_limit(Limit::At(want)).is_ok() {
+        if steps.limit_own(self.group, Limit::At(want)).is_ok() {
             self.now = want;
             self.most = self.most.max(want);
         }
