@@ -9,7 +9,9 @@ use std::collections::BinaryHeap;
 
 use ramline_trace::generate::Memory as Kind;
 
+use crate::chance;
 use crate::load::{Compact, word};
+use crate::setting::Setting;
 
 /// No touch after this one.
 const NEVER: u32 = u32::MAX;
@@ -48,6 +50,15 @@ pub fn reads(load: &Compact, room: u64) -> u64 {
         last_first.push((next, page));
     }
     misses - new
+}
+
+/// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there
+/// at best, so it is a bound; a zram's pool counts as nothing.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
+pub fn least(load: &Compact, setting: &Setting) -> f64 {
+    let room = setting.limit.saturating_sub(chance::least_base(load));
+    reads(load, room) as f64 / load.round_count().max(1.0)
 }
 
 /// The pages in the order they are touched, and how many of them come from nowhere.

@@ -1,7 +1,7 @@
 //! What a kernel does where kernels differ: by ability, with presets of four releases.
 //!
 //! Read in 6.1, 6.12, 6.18, 7.2 and 7.3. A release between two presets has some abilities of the one and some of the other, so who knows them sets them one
-//! by one. What no ability here describes is in [`Kernel::notes`], and how far counts may be off in `off`.
+//! by one. What no ability here describes is in [`Kernel::notes`], and how far counts may be off in `ramline_predict::margin`.
 //!
 //! ```
 //! use ramline_sim::kernel::{Kernel, Lists, Mglru};
@@ -9,8 +9,6 @@
 //! assert!(debian.zero_map && debian.generations == Mglru::Mended);
 //! assert_eq!(Kernel { lists: Lists::Generations, ..debian }.named(), "MGLRU as in Linux 6.3 to 6.13, in a cgroup v1");
 //! ```
-
-mod off;
 
 /// Of reclaim the first of 13 passes looks at 1/4096 of each list.
 pub const PRIORITY: u32 = 12;

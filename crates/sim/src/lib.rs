@@ -4,8 +4,7 @@
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead` (which looks for `holes`); a missing page through `charge`, a full group through `reclaim`, which weighs memory and files (`balance`) and looks at batches of pages (`shrink`; of files in `folio`s), and `refault` says
 //! what the coming back of a page means. What is written is kept back for a while (`plug`); the program that touches the load has pages too (`reports`). Each file opens with the kernel function it stands for and what it leaves out.
-//! [`forecast`] runs a load many times over what the kernel itself leaves open; [`pace`] finds how fast a machine was by how long its runs took; [`belady`] says how few reads would do, [`rivals`] what simpler models
-//! say.
+//! [`chance`] draws what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models say. Many runs and what follows from them: `ramline_predict`.
 //!
 //! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, folios of memory, stores to files.
 //!
@@ -40,13 +39,10 @@ pub mod chance;
 mod charge;
 mod cluster;
 pub mod cost;
-mod enough;
-mod fastest;
 mod fault;
 mod folio;
 mod follow;
 pub mod footprint;
-pub mod forecast;
 mod generations;
 mod holes;
 mod keeper;
@@ -54,18 +50,15 @@ pub mod kernel;
 pub mod load;
 pub mod memory;
 mod mglru;
-pub mod pace;
 mod page;
 mod plug;
 pub mod pool;
-mod range;
 mod read;
 mod read_ahead;
 mod reclaim;
 mod refault;
 mod reports;
 pub mod rivals;
-mod root;
 pub mod run;
 mod setting;
 mod shared;
@@ -74,4 +67,3 @@ mod slots;
 mod statistics;
 mod stream;
 mod swap_in;
-pub mod workers;

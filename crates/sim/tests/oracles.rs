@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_sim::belady;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
@@ -10,7 +11,6 @@ use ramline_sim::load::{Compact, PAGE, Program};
 use ramline_sim::memory::{Counts, Look, Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
-use ramline_sim::{belady, forecast};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
 const TIMEOUT: u64 = 4_000_000_000;
@@ -356,15 +356,10 @@ fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_ca
 }
 
 #[test]
-fn a_forecast_is_a_function_of_its_seed() {
+fn the_fewest_reads_say_what_no_tuning_can_save() {
     let load = code_plus_data(3, false);
-    let setting =
-        Setting { sums: Sums::Watched { every: 20_000_000, first: [0, 20_000_000] }, ..setting(SwapTo::Disk, 15 << 8) };
-    let of = |seed| forecast::compact(&load, &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1), of(2));
-    // And says what no tuning can save: here hardly more than that 95 of 100 pages of code are read once in three rounds.
-    let least = forecast::least(&load, &setting);
+    // Hardly more than that 95 of 100 pages of code are read once in three rounds.
+    let least = belady::least(&load, &setting(SwapTo::Disk, 15 << 8));
     assert!((243.0..256.0).contains(&least), "{least}");
 }
 

@@ -1,6 +1,6 @@
 //! `predict`: what each setting would do, and what the lab measured beside it.
 
-use ramline_sim::forecast::{Figures, Forecast, Foretold, Range, Verdict};
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Range, Verdict};
 
 mod by_limit;
 

@@ -18,10 +18,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
     ("sim", &["units", "evidence", "trace", "model"]),
+    ("predict", &["units", "snapshot", "evidence", "trace", "sim"]),
     ("plan", &["units"]),
     ("advice", &["units", "snapshot", "evidence", "model", "plan"]),
     ("sheet", &["units"]),
-    ("view", &["units", "snapshot", "evidence", "trace", "model", "sim", "plan", "advice", "sheet"]),
+    ("view", &["units", "snapshot", "evidence", "trace", "model", "predict", "plan", "advice", "sheet"]),
     ("kernel", &["units", "snapshot"]),
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "plan", "kernel"]),
@@ -31,7 +32,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("measure", &["units", "lzo", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
     (
         "lab",
-        &["units", "snapshot", "evidence", "trace", "model", "sim", "kernel", "gather", "act", "sandbox", "measure"],
+        &[
+            "units", "snapshot", "evidence", "trace", "model", "sim", "predict", "kernel", "gather", "act", "sandbox",
+            "measure",
+        ],
     ),
     (
         "cli",
@@ -56,8 +60,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] =
-    &["no-schema", "units", "lzo", "snapshot", "evidence", "trace", "model", "sim", "plan", "advice", "sheet", "view"];
+const PURE: &[&str] = &[
+    "no-schema",
+    "units",
+    "lzo",
+    "snapshot",
+    "evidence",
+    "trace",
+    "model",
+    "sim",
+    "predict",
+    "plan",
+    "advice",
+    "sheet",
+    "view",
+];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

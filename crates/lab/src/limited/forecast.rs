@@ -4,17 +4,17 @@
 
 use ramline_evidence::{TierReport, Verdict as Ended, Workload};
 use ramline_kernel::{own_room, worker};
+/// How often a setting is simulated, if not told otherwise.
+pub use ramline_predict::forecast::RUNS;
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Seen, Simulated, Verdict};
+use ramline_predict::pace::{self, PaceBy, Timed};
+use ramline_predict::workers::{Each, Workers};
 use ramline_sim::cost::{Disk, Pace, Spread};
 use ramline_sim::footprint::Footprint;
-/// How often a setting is simulated, if not told otherwise.
-pub use ramline_sim::forecast::RUNS;
-use ramline_sim::forecast::{Figures, Forecast, Foretold, Seen, Simulated, Verdict};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::{Compact, Program};
 use ramline_sim::memory::{Setting, Sums, SwapTo};
-use ramline_sim::pace::{self, PaceBy, Timed};
 use ramline_sim::rivals::{self, Simpler};
-use ramline_sim::workers::{Each, Workers};
 use ramline_trace::generate::Load;
 
 use ramline_sandbox::progress::Progress;
@@ -300,7 +300,8 @@ fn one(
     let Some((setting, lengths)) = prepared(of, swap, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |region: u32, page: u64| lengths.of(region, page);
-    let foretold = ramline_sim::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
+    let foretold =
+        ramline_predict::forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
     Ok(Some((foretold, compared.then(|| rivals::simpler(touches, &setting)))))
 }

@@ -5,11 +5,11 @@
 //! processor was; by how long that round took, and one of a setting that reads many pages at once, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
 use ramline_evidence::{CodecTimes, Workload};
+use ramline_predict::forecast::{Figures, Range, Seen};
+use ramline_predict::pace;
 use ramline_sim::cost::MEASURED_SPREAD;
-use ramline_sim::forecast::{Figures, Range, Seen};
 use ramline_sim::load::PAGE;
 use ramline_sim::memory::Look;
-use ramline_sim::pace;
 
 use super::forecast::measured;
 use crate::prelude::*;

@@ -35,7 +35,7 @@ pub fn prediction(prediction: &Prediction, ramline: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ramline_sim::forecast::{Figures, Forecast, Foretold, Range};
+    use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
     use ramline_units::Bytes;
 
     use super::*;

@@ -3,7 +3,7 @@
 //! What it is not: a choice of a limit. Worked example: `swap:60 | 0.55 s | 0.31 s` below `400.0 MiB | 480.0 MiB`; a setting that is killed
 //! says so in its place and is never left out.
 
-use ramline_sim::forecast::{Figures, Forecast, Foretold, Verdict};
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Verdict};
 
 use super::{Pick, Text, seconds};
 use crate::prelude::*;
@@ -43,7 +43,7 @@ fn best(forecast: &Forecast, limit: Bytes) -> Option<f64> {
 }
 
 fn short(took: f64) -> String {
-    let one = ramline_sim::forecast::Range { median: took, low: took, high: took };
+    let one = ramline_predict::forecast::Range { median: took, low: took, high: took };
     seconds(one)
 }
 
@@ -172,8 +172,8 @@ pub(super) fn chart(sheet: &mut Sheet, forecast: &Forecast, title: &str, pick: P
 mod tests {
     use super::super::Prediction;
     use super::*;
+    use ramline_predict::forecast::Range;
     use ramline_sheet::text::Style;
-    use ramline_sim::forecast::Range;
 
     fn setting(name: &str, mib: u64, took: f64, verdict: Verdict) -> Foretold {
         let range = |median: f64| Some(Range { median, low: median * 0.9, high: median * 1.1 });

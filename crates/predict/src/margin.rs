@@ -2,7 +2,7 @@
 //!
 //! Each share is what counts were off by in runs that its rules were found by, or in runs made for it; none is of the ledger that is shown.
 
-use super::{Group, Hits, Kernel, Mglru};
+use ramline_sim::kernel::{Group, Hits, Kernel, Mglru};
 
 /// What no draw knows is that the rules are not the kernel's: so much were counts of kernels off that were read and not traced, in the middle of the runs
 /// that rules were found by (guests of bench/runs/accuracy-found.json).
@@ -21,54 +21,53 @@ const READ: f64 = 0.02;
 /// On no other was it run.
 const NOT_RUN: f64 = 0.05;
 
-impl Kernel {
-    /// The shares by which its counts of memory and of files may be less or more than in any simulated run: hardly where rules were traced on the machine
-    /// itself, little where they were in guests. The load has files that it `reads`, and such that it `maps`.
-    #[must_use]
-    pub fn off(&self, [reads, maps]: [bool; 2]) -> [f64; 2] {
-        let is_known = self.traced == Some(self.group);
-        let is_here = is_known && self.group == Group::V1;
-        let memory = match self.mglru() {
-            None if is_here => HERE,
-            None | Some(Mglru::First | Mglru::Mended) if is_known => GUESTS,
-            Some(Mglru::Rewritten) if is_known => REWRITTEN,
-            None => NOT_TRACED,
-            Some(_) => NOT_RUN,
-        };
-        let files = match self.mglru() {
-            _ if !is_known => NOT_TRACED,
-            Some(Mglru::Reworked) => NOT_TRACED,
-            _ if reads && self.reads_folios() && !is_here => READ,
-            _ => memory,
-        };
-        // Which pages count as hits decides how long a file is read around; that changed from 6.11 to 6.12.
-        let mapped = if maps && self.hits == Hits::All && self.traced.is_none() { NOT_RUN } else { 0.0 };
-        [memory, files].map(|off| off.max(mapped))
-    }
+/// The shares by which its counts of memory and of files may be less or more than in any simulated run: hardly where rules were traced on the machine
+/// itself, little where they were in guests. The load has files that it `reads`, and such that it `maps`.
+#[must_use]
+pub fn of(kernel: &Kernel, [reads, maps]: [bool; 2]) -> [f64; 2] {
+    let is_known = kernel.traced == Some(kernel.group);
+    let is_here = is_known && kernel.group == Group::V1;
+    let memory = match kernel.mglru() {
+        None if is_here => HERE,
+        None | Some(Mglru::First | Mglru::Mended) if is_known => GUESTS,
+        Some(Mglru::Rewritten) if is_known => REWRITTEN,
+        None => NOT_TRACED,
+        Some(_) => NOT_RUN,
+    };
+    let files = match kernel.mglru() {
+        _ if !is_known => NOT_TRACED,
+        Some(Mglru::Reworked) => NOT_TRACED,
+        _ if reads && kernel.reads_folios() && !is_here => READ,
+        _ => memory,
+    };
+    // Which pages count as hits decides how long a file is read around; that changed from 6.11 to 6.12.
+    let mapped = if maps && kernel.hits == Hits::All && kernel.traced.is_none() { NOT_RUN } else { 0.0 };
+    [memory, files].map(|off| off.max(mapped))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Lists;
+    use ramline_sim::kernel::Lists;
+
     use super::*;
 
     #[test]
     fn counts_may_be_off_and_hardly_on_the_kernel_whose_rules_were_traced() {
         const OFF: f64 = NOT_TRACED;
         let in_group = |release: &str, group| Kernel { group, ..Kernel::nearest(release).unwrap() };
-        let off = |release: &str, group| in_group(release, group).off([true, false]);
+        let off = |release: &str, group| of(&in_group(release, group), [true, false]);
         assert_eq!([off("6.18.44-fc", Group::V1), off("6.18.44", Group::V2)], [[HERE; 2], [OFF; 2]]);
         assert_eq!([off("6.19.1", Group::V1), off("6.12.118", Group::V1)], [[OFF; 2]; 2]);
         assert_eq!([off("6.12.118", Group::V2), off("7.3.4", Group::V2)], [[GUESTS; 2], [GUESTS, READ]]);
         let lists = |release, group| Kernel { lists: Lists::Generations, ..in_group(release, group) };
-        let generations = |release, group| lists(release, group).off([true, false]);
+        let generations = |release, group| of(&lists(release, group), [true, false]);
         assert_eq!(
             [generations("6.12.118", Group::V2), generations("7.3.4", Group::V2)],
             [[GUESTS; 2], [REWRITTEN, READ]]
         );
         assert_eq!([generations("6.18.4", Group::V1), generations("6.13.1", Group::V2)], [[NOT_RUN, OFF]; 2]);
         // Files that are mapped are no worse, but where no kernel of those hits was traced.
-        let mapped = |release: &str, group| in_group(release, group).off([false, true]);
+        let mapped = |release: &str, group| of(&in_group(release, group), [false, true]);
         assert_eq!(["6.1.0", "7.3.4"].map(|release| mapped(release, Group::V2)), [[GUESTS; 2]; 2]);
         assert_eq!(mapped("6.18.4", Group::V1), [HERE; 2]);
         assert_eq!([mapped("6.1.9", Group::V1), mapped("6.6.9", Group::V2)], [[OFF; 2], [NOT_RUN; 2]]);

@@ -3,15 +3,15 @@
 //! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
 //! about its pace, so a time of a series leaves its counts to be foretold.
 
-use crate::chance::{self, Chance, Draw};
-use crate::cost::{self, Costs, Disk, Pace};
 use crate::forecast::{RUNS, Range};
-use crate::load::Compact;
-use crate::page::Pages;
 use crate::root;
-use crate::run::{self, Outcome};
-use crate::setting::Setting;
 use crate::workers::Workers;
+use ramline_sim::chance::{self, Chance, Draw};
+use ramline_sim::cost::{self, Costs, Disk, Pace};
+use ramline_sim::load::Compact;
+use ramline_sim::memory::Setting;
+use ramline_sim::run::Pages;
+use ramline_sim::run::{self, Outcome};
 
 /// Runs of one step of the search, and steps: few runs say where to look, as many as a forecast has what is there. Where they lead astray, as many look everywhere.
 const COARSE: (u32, u32) = (5, 7);
@@ -163,10 +163,9 @@ mod tests {
     use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
-    use crate::cost::Spread;
-    use crate::kernel::PRESETS;
-    use crate::memory::tests::group;
-    use crate::setting::SwapTo;
+    use crate::tests::setting;
+    use ramline_sim::cost::Spread;
+    use ramline_sim::memory::SwapTo;
 
     fn length(_: u32, _: u64) -> u16 {
         2000
@@ -187,8 +186,7 @@ mod tests {
             (PaceBy::Work, SwapTo::Disk),
             (PaceBy::Fill, SwapTo::Zram),
         ] {
-            let known =
-                Setting { limit: 3 << 8, swap, slots: 16 << 8, ..group(1, PRESETS[2], Chance::default()).setting };
+            let known = Setting { limit: 3 << 8, swap, slots: 16 << 8, ..setting() };
             let timed = timed(&load, &known, RUNS);
             let took = timed.takes(slower(known.costs, by, Pace { times: 6.0, spread: SPREAD }), by, RUNS);
             let found = |took: &[f64]| timed.pace(by, took, SPREAD);
@@ -206,7 +204,7 @@ mod tests {
             Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
         let load = Compact::of(&load).unwrap();
         let with = |swap| {
-            let known = group(1, PRESETS[2], Chance::default()).setting;
+            let known = setting();
             let costs = Costs { spread: Spread::of_all(1.2), ..known.costs };
             Setting { limit: 16 << 7, swap, slots: 16 << 7, costs, ..known }
         };

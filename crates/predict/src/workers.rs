@@ -1,7 +1,7 @@
 //! Work that may be done side by side: who calls decides by what, since nothing here begins a thread.
 //!
 //! ```
-//! use ramline_sim::workers::Workers;
+//! use ramline_predict::workers::Workers;
 //! assert_eq!(Workers::ONE.map(3, |number| number * number), [Some(0), Some(1), Some(4)]);
 //! ```
 

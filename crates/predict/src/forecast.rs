@@ -6,14 +6,14 @@ use ramline_trace::generate::Load;
 use ramline_units::JsonSchema;
 use serde::Serialize;
 
-use crate::belady;
-use crate::chance::{self, Chance};
 use crate::enough;
-use crate::load::Compact;
-use crate::memory::Setting;
+use crate::margin;
 pub use crate::range::Range;
-use crate::rivals::Simpler;
-use crate::run::{self, End, Outcome};
+use ramline_sim::chance::{self, Chance};
+use ramline_sim::load::Compact;
+use ramline_sim::memory::Setting;
+use ramline_sim::rivals::Simpler;
+use ramline_sim::run::{self, End, Outcome};
 
 /// Runs of each setting, if not told otherwise.
 pub const RUNS: u32 = 32;
@@ -218,22 +218,13 @@ pub fn compact(
     };
     let all = enough::until_settled(seed, |seed| chance::draws(runs, seed).map(one).collect());
     let figures = Figures { simulations: Some(all.len()), unsettled: !enough::is_settled(&all), ..Figures::of(&all)? };
-    let figures = figures.within(setting.kernel.off(load.files()));
+    let figures = figures.within(margin::of(&setting.kernel, load.files()));
     let round = |run: &Seen| match run.verdict {
         Verdict::Killed => f64::INFINITY,
         _ if run.rounds <= 0.0 => f64::INFINITY,
         _ => run.seconds / run.rounds,
     };
     Some(Simulated { figures, rounds: all.iter().map(round).collect() })
-}
-
-/// Pages a round that any rule must read from files and from swap in this setting: what no tuning can save. More RAM for the load than it has there
-/// at best, so it is a bound; a zram's pool counts as nothing.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
-pub fn least(load: &Compact, setting: &Setting) -> f64 {
-    let room = setting.limit.saturating_sub(chance::least_base(load));
-    belady::reads(load, room) as f64 / load.round_count().max(1.0)
 }
 
 /// Foretold beside what was measured, setting by setting.
@@ -367,8 +358,7 @@ impl Foretold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::PRESETS;
-    use crate::memory::tests::group;
+    use crate::tests::setting;
 
     #[test]
     fn of_runs_that_end_in_different_ways_the_part_that_was_killed_is_told() {
@@ -388,7 +378,7 @@ mod tests {
     #[test]
     fn so_many_simulations_are_made_as_were_asked_for_where_they_are_alike() {
         let load = Compact::of(&Load::named("heap", 1 << 20, 2, 7).unwrap()).unwrap();
-        let setting = group(1, PRESETS[2], Chance::default()).setting;
+        let setting = setting();
         let figures = compact(&load, &setting, u64::MAX, (7, 9), |_, _| 1000).unwrap();
         let (figures, rounds) = (figures.figures, figures.rounds);
         assert_eq!((figures.simulations, figures.unsettled, rounds.len()), (Some(9), false, 9));

@@ -1,0 +1,46 @@
+//! What a change would do to a load: many runs of the simulator over what the kernel and the machine leave open, in a few figures with their intervals. Pure.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`forecast`] | figures of a setting, and settings beside each other and beside what was measured |
+//! | `enough`, `fastest`, `range` | how many runs it takes, which setting wins, intervals |
+//! | [`margin`] | how far counts of a kernel may be off beyond what its runs differ by |
+//! | [`pace`], `root` | how fast a machine was, by how long its runs took |
+//! | [`workers`] | who does what can be done side by side; nothing here begins a thread |
+//!
+//! It knows no experiment and no file. Free memory is a number that the caller gives, progress a function it gives.
+
+mod enough;
+mod fastest;
+pub mod forecast;
+pub mod margin;
+pub mod pace;
+mod range;
+mod root;
+pub mod workers;
+
+#[cfg(test)]
+mod tests {
+    use ramline_sim::cost::Costs;
+    use ramline_sim::kernel::PRESETS;
+    use ramline_sim::memory::{Setting, Sums, SwapTo};
+
+    /// A group with more than enough memory, and swap on a disk.
+    pub fn setting() -> Setting {
+        Setting {
+            limit: 1 << 20,
+            follows: false,
+            swappiness: 60,
+            swap: SwapTo::Disk,
+            slots: 1000,
+            read_ahead: 32,
+            cluster: 8,
+            fresh: 0.5,
+            base: 0,
+            sums: Sums::AtOnce,
+            first_looks: Vec::new(),
+            costs: Costs::default(),
+            kernel: PRESETS[2],
+        }
+    }
+}
