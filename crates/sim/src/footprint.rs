@@ -7,7 +7,7 @@
 //! assert!(of(64 << 30) > 900 * of(64 << 20) && of(64 << 20) < 64 << 20);
 //! ```
 
-use ramline_trace::generate::{Load, Memory};
+use ramline_trace::touch::{Memory, Touches};
 
 use crate::load::PAGE;
 
@@ -39,14 +39,14 @@ pub struct Footprint {
 impl Footprint {
     /// Of a load whose swap area has so many bytes.
     #[must_use]
-    pub fn of(load: &Load, swap: u64) -> Footprint {
+    pub fn of(load: &dyn Touches, swap: u64) -> Footprint {
         let regions = load.regions();
         let pages = |of: &dyn Fn(Memory) -> bool| {
             regions.iter().filter(|one| of(one.memory)).map(|one| one.bytes / PAGE).fold(0, u64::saturating_add)
         };
         let (all, memory) = (pages(&|_| true), pages(&|memory| memory != Memory::File));
-        let touches = load.touches_of_a_round().saturating_mul(load.round_count().into());
-        let words = if u64::from(load.read_length()) > PAGE { 2 } else { 1 };
+        let touches = load.touch_count();
+        let words = if load.reads_several_pages() { 2 } else { 1 };
         Footprint {
             fill: memory.saturating_add(OF_THE_PROGRAM),
             rounds: touches.saturating_mul(words),
@@ -65,6 +65,8 @@ impl Footprint {
 
 #[cfg(test)]
 mod tests {
+    use ramline_trace::generate::Load;
+
     use super::*;
     use crate::load::Compact;
 

@@ -12,7 +12,9 @@
 //! assert_eq!(load.rounds, [word::READ | 258, word::MANY | word::INSIDE, 2]);
 //! ```
 
-use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
+use ramline_trace::generate::Load;
+use ramline_trace::touch::{Access, Memory, Region, Touch, Touches};
+use ramline_trace::touches::TouchesError;
 
 use crate::footprint::Footprint;
 use crate::page::bit;
@@ -109,10 +111,17 @@ impl Compact {
     /// Decodes a load; `None` if it has more pages or regions than have numbers.
     #[must_use]
     pub fn of(load: &Load) -> Option<Compact> {
-        let first = first(load).into_iter();
-        let wanted = Footprint::of(load, 0);
-        let touches = (first.chain(load.fill()), load.rounds());
-        Compact::decoded(&load.regions(), touches, (wanted.fill, wanted.rounds), load.touches_of_a_round())
+        Compact::from_touches(load).ok().flatten()
+    }
+
+    /// Decodes any source of touches; `None` if it has more pages or regions than have numbers.
+    ///
+    /// # Errors
+    /// The source fails.
+    pub fn from_touches(source: &dyn Touches) -> Result<Option<Compact>, TouchesError> {
+        let wanted = Footprint::of(source, 0);
+        let touches = (source.fill(), source.rounds());
+        Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())
     }
 
     /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
@@ -136,27 +145,23 @@ impl Compact {
         rounds: impl Iterator<Item = Touch>,
         of_a_round: u64,
     ) -> Option<Compact> {
-        Compact::decoded(regions, (fill, rounds), (0, 0), of_a_round)
+        Compact::decoded(regions, (fill.map(Ok), rounds.map(Ok)), (0, 0), of_a_round).ok().flatten()
     }
 
     /// With room for so many words, so that it does not double.
     fn decoded(
         regions: &[Region],
-        (fill, rounds): (impl Iterator<Item = Touch>, impl Iterator<Item = Touch>),
+        (fill, rounds): (impl Iterator<Item = Touched>, impl Iterator<Item = Touched>),
         (of_fill, of_rounds): (u64, u64),
         of_a_round: u64,
-    ) -> Option<Compact> {
-        (regions.len() <= REGIONS).then_some(())?;
-        let (mut first, mut extents) = (0_u32, Vec::new());
-        for region in regions {
-            let pages = u32::try_from(region.bytes / PAGE).ok()?;
-            extents.push(Extent { first, pages, memory: region.memory, mapped: false });
-            first = first.checked_add(pages).filter(|all| *all <= word::PAGE)?;
-        }
-        let mut load = Compact { regions: extents, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None };
-        load.fill = load.words(fill, of_fill)?;
-        load.rounds = load.words(rounds, of_rounds)?;
-        Some(load)
+    ) -> Result<Option<Compact>, TouchesError> {
+        let Some(regions) = extents(regions) else { return Ok(None) };
+        let mut load = Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None };
+        let Some(fill) = load.words(fill, of_fill)? else { return Ok(None) };
+        load.fill = fill;
+        let Some(rounds) = load.words(rounds, of_rounds)? else { return Ok(None) };
+        load.rounds = rounds;
+        Ok(Some(load))
     }
 
     /// All its pages.
@@ -205,46 +210,61 @@ impl Compact {
         }
     }
 
-    fn words(&mut self, touches: impl Iterator<Item = Touch>, count: u64) -> Option<Vec<u32>> {
-        let mut words = Vec::with_capacity(usize::try_from(count).ok()?.max(touches.size_hint().0));
+    fn words(&mut self, touches: impl Iterator<Item = Touched>, count: u64) -> Result<Option<Vec<u32>>, TouchesError> {
+        let Ok(count) = usize::try_from(count) else { return Ok(None) };
+        let mut words = Vec::with_capacity(count.max(touches.size_hint().0));
         for touch in touches {
-            let region = self.regions.get_mut(touch.region as usize)?;
-            let page = touch.offset / PAGE;
-            let last = match touch.access {
-                Access::Read(length) => (touch.offset + u64::from(length.max(1)) - 1) / PAGE,
-                Access::Load | Access::Store => page,
-            };
-            if last >= u64::from(region.pages) {
-                return None;
-            }
-            let id = region.first + u32::try_from(page).ok()?;
-            let n = u32::try_from(last - page + 1).ok()?;
-            let inside = |length: u32| match (touch.offset + u64::from(length)) % PAGE {
-                0 => 0,
-                _ => word::INSIDE,
-            };
-            match touch.access {
-                Access::Load | Access::Store => {
-                    region.mapped = true;
-                    // What is stored to a file is not followed until it is written.
-                    let is_store = touch.access == Access::Store && region.memory != Memory::File;
-                    words.push(id | if is_store { word::STORE } else { word::LOAD });
-                }
-                Access::Read(length) if n == 1 => words.push(id | word::READ | inside(length)),
-                Access::Read(length) => words.extend([id | word::MANY | inside(length), n]),
+            if self.push(touch?, &mut words).is_none() {
+                return Ok(None);
             }
         }
-        Some(words)
+        Ok(Some(words))
+    }
+
+    /// One touch in numbers; `None` if it lies in none of the regions.
+    fn push(&mut self, touch: Touch, words: &mut Vec<u32>) -> Option<()> {
+        let region = self.regions.get_mut(touch.region as usize)?;
+        let page = touch.offset / PAGE;
+        let last = match touch.access {
+            Access::Read(length) => (touch.offset + u64::from(length.max(1)) - 1) / PAGE,
+            Access::Load | Access::Store => page,
+        };
+        if last >= u64::from(region.pages) {
+            return None;
+        }
+        let id = region.first + u32::try_from(page).ok()?;
+        let n = u32::try_from(last - page + 1).ok()?;
+        let inside = |length: u32| match (touch.offset + u64::from(length)) % PAGE {
+            0 => 0,
+            _ => word::INSIDE,
+        };
+        match touch.access {
+            Access::Load | Access::Store => {
+                region.mapped = true;
+                // What is stored to a file is not followed until it is written.
+                let is_store = touch.access == Access::Store && region.memory != Memory::File;
+                words.push(id | if is_store { word::STORE } else { word::LOAD });
+            }
+            Access::Read(length) if n == 1 => words.push(id | word::READ | inside(length)),
+            Access::Read(length) => words.extend([id | word::MANY | inside(length), n]),
+        }
+        Some(())
     }
 }
 
-/// What a load does before it fills its memory: code-plus-data reads a byte of its code, so that the group pays for the file.
-fn first(load: &Load) -> Option<Touch> {
-    matches!(load, Load::CodePlusData(_)).then_some(Touch {
-        region: CodePlusData::CODE,
-        access: Access::Load,
-        offset: 0,
-    })
+/// What a source gives.
+type Touched = Result<Touch, TouchesError>;
+
+/// Pages of each region, one behind the other; `None` if there are more than have numbers.
+fn extents(regions: &[Region]) -> Option<Vec<Extent>> {
+    (regions.len() <= REGIONS).then_some(())?;
+    let (mut first, mut extents) = (0_u32, Vec::with_capacity(regions.len() + 1));
+    for region in regions {
+        let pages = u32::try_from(region.bytes / PAGE).ok()?;
+        extents.push(Extent { first, pages, memory: region.memory, mapped: false });
+        first = first.checked_add(pages).filter(|all| *all <= word::PAGE)?;
+    }
+    Some(extents)
 }
 
 #[cfg(test)]

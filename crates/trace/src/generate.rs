@@ -29,6 +29,10 @@ pub use readers::Readers;
 pub use server::Server;
 pub use zipf::Skew;
 
+pub use crate::touch::{Access, Memory, Region, Touch};
+use crate::touch::{Touched, Touches};
+use crate::touches::TouchesError;
+
 /// Bytes of a page: loads count in 4 KiB on every machine.
 const STEP: u64 = 4096;
 /// Bytes of the reads of a load unless others are asked for, and what sizes are multiples of.
@@ -36,50 +40,8 @@ const READ: u32 = 16 << 10;
 /// See [`READ`].
 const BLOCK: u64 = READ as u64;
 
-/// What a region of memory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Memory {
-    /// A file of its own.
-    File,
-    /// Private anonymous memory.
-    Anonymous,
-    /// Shared anonymous memory, as a tmpfs has it.
-    Shared,
-}
-
-/// A region of a load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Region {
-    /// What it is.
-    pub memory: Memory,
-    /// Its length.
-    pub bytes: u64,
-}
-
-/// How memory is touched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// One byte is read through a mapping.
-    Load,
-    /// One byte is written through a mapping.
-    Store,
-    /// So many bytes are read with read(2); of a file only.
-    Read(u32),
-}
-
-/// One touch of a load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Touch {
-    /// Which of its regions.
-    pub region: u32,
-    /// How.
-    pub access: Access,
-    /// The byte, or the first of them.
-    pub offset: u64,
-}
-
-/// Touches, one after the other.
-pub type Touches = Box<dyn Iterator<Item = Touch> + Send>;
+/// Touches, one after the other, which cannot fail.
+pub type Stream = Box<dyn Iterator<Item = Touch> + Send>;
 
 /// One of the loads.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,7 +76,7 @@ impl Load {
 
     /// What is touched before the rounds begin: anonymous memory is written once, page after page, region after region.
     #[must_use]
-    pub fn fill(&self) -> Touches {
+    pub fn fill(&self) -> Stream {
         let anonymous = (0..).zip(self.regions()).filter(|(_, region)| region.memory != Memory::File);
         Box::new(anonymous.flat_map(|(region, Region { bytes, .. })| {
             (0..bytes / STEP).map(move |page| Touch { region, access: Access::Store, offset: page * STEP })
@@ -123,7 +85,7 @@ impl Load {
 
     /// The touches of all rounds.
     #[must_use]
-    pub fn rounds(&self) -> Touches {
+    pub fn rounds(&self) -> Stream {
         match self {
             Load::CodePlusData(load) => Box::new(load.rounds()),
             Load::Readers(load) => Box::new(load.rounds()),
@@ -188,6 +150,46 @@ impl Load {
             Load::Chase(load) => load.touches_of_a_round(),
             Load::Phases(load) => load.touches_of_a_round(),
         }
+    }
+}
+
+impl Touches for Load {
+    fn regions(&self) -> Vec<Region> {
+        Load::regions(self)
+    }
+
+    /// Code-plus-data reads a byte of its code first, so that its group pays for the file.
+    fn fill(&self) -> Touched<'_> {
+        let first = matches!(self, Load::CodePlusData(_)).then_some(Touch {
+            region: CodePlusData::CODE,
+            access: Access::Load,
+            offset: 0,
+        });
+        Box::new(first.into_iter().chain(Load::fill(self)).map(Ok::<_, TouchesError>))
+    }
+
+    fn rounds(&self) -> Touched<'_> {
+        Box::new(Load::rounds(self).map(Ok::<_, TouchesError>))
+    }
+
+    fn round_count(&self) -> Option<u32> {
+        Some(Load::round_count(self))
+    }
+
+    fn touch_count(&self) -> u64 {
+        Load::touches_of_a_round(self).saturating_mul(Load::round_count(self).into())
+    }
+
+    fn touches_of_a_round(&self) -> u64 {
+        Load::touches_of_a_round(self)
+    }
+
+    fn reads_several_pages(&self) -> bool {
+        u64::from(self.read_length()) > STEP
+    }
+
+    fn table_bytes(&self) -> u64 {
+        Load::table_bytes(self)
     }
 }
 

@@ -40,6 +40,7 @@ mod order;
 mod page;
 pub mod summary;
 pub mod text;
+pub mod touch;
 pub mod touches;
 
 pub use event::{Decoder, Event, Events, FileId, TaskName, What, device_number};

@@ -40,6 +40,7 @@ mod block;
 mod code;
 mod crc;
 mod error;
+mod file;
 mod frame;
 mod header;
 mod index;
@@ -50,6 +51,7 @@ mod region;
 mod writer;
 
 pub use error::TouchesError;
+pub use file::TouchFile;
 pub use frame::framed;
 pub use header::{Header, Maker, Origin};
 pub use index::Index;

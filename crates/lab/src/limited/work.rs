@@ -6,7 +6,7 @@
 use std::os::unix::fs::FileExt;
 
 use ramline_sim::load::Program;
-use ramline_trace::generate::{Access, Load, Touches};
+use ramline_trace::generate::{Access, Load, Stream};
 
 use super::report::WorkReport;
 use crate::prelude::*;
@@ -70,7 +70,7 @@ pub struct Rounds<'a> {
     /// The load.
     pub load: &'a Load,
     /// Its touches, made before.
-    pub touches: Touches,
+    pub touches: Stream,
     /// What memory was filled with.
     pub fill: Fill,
     /// What read(2) reads into: [`buffer`].

@@ -39,6 +39,15 @@ pub enum TouchesError {
     /// It has no index.
     #[error("it has no index: it is cut off, or was never finished")]
     NoIndex,
+    /// It ends before its index.
+    #[error("it is cut off: its last touches are not there")]
+    CutOff,
+    /// It holds no touch.
+    #[error("it holds no single touches")]
+    NoTouches,
+    /// What is not simulated, with what it is.
+    #[error("it holds {0}, which is not simulated yet")]
+    NotSimulated(&'static str),
     /// What the format cannot hold.
     #[error("it cannot be written: {0}")]
     Beyond(&'static str),

@@ -1,0 +1,274 @@
+//! A whole file of touches as a source of them: read once to know its sizes, and again each time its touches are asked for.
+//!
+//! What it is not: for what has no order or no single touches. A file of epochs, of mappings that change, or one that is cut off is refused by what it is.
+
+use std::io::{Read, Seek};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::error::TouchesError;
+use super::reader::Reader;
+use super::record::{Access, PageTouch, Record};
+use super::region::Backing;
+use super::{Header, Region};
+use crate::touch::{self, Memory, Touch, Touched, Touches};
+
+/// Bytes of the pages that are simulated.
+const PAGE: u32 = 4096;
+
+/// A file, and what was counted in it.
+#[derive(Debug)]
+pub struct TouchFile<R: Read> {
+    reader: Mutex<Reader<R>>,
+    header: Header,
+    regions: Vec<touch::Region>,
+    filled: u64,
+    touches: u64,
+    rounds: u32,
+    several_pages: bool,
+    threads: bool,
+    cpu_time: bool,
+}
+
+impl<R: Read + Seek> TouchFile<R> {
+    /// Reads it once, from its beginning.
+    ///
+    /// # Errors
+    /// Its pages are not of 4 KiB; it is cut off, damaged or without touches; it holds what has no order of touches, or a region or a touch that makes no sense.
+    pub fn new(mut reader: Reader<R>) -> Result<TouchFile<R>, TouchesError> {
+        let header = reader.header().clone();
+        header.check_page(PAGE)?;
+        let (mut filled, mut touches, mut rounds) = (0, 0_u64, 0_u32);
+        let (mut several_pages, mut threads, mut cpu_time) = (false, false, false);
+        let mut ends: Vec<u64> = Vec::new();
+        while let Some(record) = reader.next_record()? {
+            match record {
+                Record::Touch(touch) => {
+                    as_touch(touch)?;
+                    let (pages, region) = (touch.pages(PAGE), touch.region as usize);
+                    several_pages |= pages.end - pages.start > 1;
+                    threads |= touch.thread != 0;
+                    cpu_time |= touch.cpu_ns != 0;
+                    if ends.len() <= region {
+                        ends.resize(region + 1, 0);
+                    }
+                    if let Some(end) = ends.get_mut(region) {
+                        *end = pages.end.max(*end);
+                    }
+                    touches += 1;
+                }
+                Record::Round(_) => {
+                    if rounds == 0 {
+                        (filled, touches) = (touches, 0);
+                    }
+                    rounds = rounds.saturating_add(1);
+                }
+                Record::Epoch(_) => return Err(TouchesError::NotSimulated("epochs, whose touches have no order")),
+                Record::Mapping { .. } => return Err(TouchesError::NotSimulated("mappings that change")),
+            }
+        }
+        if !reader.is_whole() {
+            return Err(TouchesError::CutOff);
+        }
+        if touches == 0 {
+            return Err(TouchesError::NoTouches);
+        }
+        let regions = reader.regions().iter().map(plain).collect::<Vec<_>>();
+        let is_outside = |(end, region): (&u64, &touch::Region)| *end > region.bytes / u64::from(PAGE);
+        if ends.len() > regions.len() || ends.iter().zip(&regions).any(is_outside) {
+            return Err(TouchesError::NotSimulated("touches outside of their region"));
+        }
+        let reader = Mutex::new(reader);
+        Ok(TouchFile { reader, header, regions, filled, touches, rounds, several_pages, threads, cpu_time })
+    }
+
+    /// What holds for the whole file.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Several threads touch, which are simulated as one, in the order of the file.
+    pub const fn has_threads(&self) -> bool {
+        self.threads
+    }
+
+    /// It says what CPU time passes between touches, which is not taken from it.
+    pub const fn has_cpu_time(&self) -> bool {
+        self.cpu_time
+    }
+
+    /// So many touches behind so many that are passed over.
+    fn given(&self, pass: u64, count: u64) -> Result<Given<'_, R>, TouchesError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.rewind()?;
+        Ok(Given { reader, pass, left: count })
+    }
+
+    fn boxed(&self, pass: u64, count: u64) -> Touched<'_> {
+        match self.given(pass, count) {
+            Ok(given) => Box::new(given),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+}
+
+/// Touches of a file; nobody else reads it meanwhile.
+struct Given<'a, R: Read> {
+    reader: MutexGuard<'a, Reader<R>>,
+    pass: u64,
+    left: u64,
+}
+
+impl<R: Read + Seek> Iterator for Given<'_, R> {
+    type Item = Result<Touch, TouchesError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.left > 0 {
+            match self.reader.next_record() {
+                Ok(Some(Record::Touch(_))) if self.pass > 0 => self.pass -= 1,
+                Ok(Some(Record::Touch(touch))) => {
+                    self.left -= 1;
+                    return Some(as_touch(touch));
+                }
+                Ok(Some(_)) => {}
+                // It was whole before.
+                Ok(None) => {
+                    self.left = 0;
+                    return Some(Err(TouchesError::CutOff));
+                }
+                Err(error) => {
+                    self.left = 0;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A region as it is simulated: in whole pages.
+fn plain(region: &Region) -> touch::Region {
+    let memory = match region.backing {
+        Backing::File { .. } => Memory::File,
+        Backing::Anonymous => Memory::Anonymous,
+        Backing::Shared => Memory::Shared,
+    };
+    touch::Region { memory, bytes: region.bytes.div_ceil(u64::from(PAGE)).saturating_mul(PAGE.into()) }
+}
+
+fn as_touch(touch: PageTouch) -> Result<Touch, TouchesError> {
+    let (access, within) = match touch.access {
+        Access::Load => (touch::Access::Load, 0),
+        Access::Store => (touch::Access::Store, 0),
+        Access::Read { within, bytes } => (touch::Access::Read(bytes), within),
+        Access::Write { .. } => return Err(TouchesError::NotSimulated("writes by write(2)")),
+    };
+    let offset = touch.page.saturating_mul(PAGE.into()).saturating_add(within.into());
+    Ok(Touch { region: touch.region, access, offset })
+}
+
+impl<R: Read + Seek + Send> Touches for TouchFile<R> {
+    fn regions(&self) -> Vec<touch::Region> {
+        self.regions.clone()
+    }
+
+    fn fill(&self) -> Touched<'_> {
+        self.boxed(0, self.filled)
+    }
+
+    fn rounds(&self) -> Touched<'_> {
+        self.boxed(self.filled, self.touches)
+    }
+
+    fn round_count(&self) -> Option<u32> {
+        (self.rounds > 0).then_some(self.rounds)
+    }
+
+    fn touch_count(&self) -> u64 {
+        self.touches
+    }
+
+    fn touches_of_a_round(&self) -> u64 {
+        (self.touches / u64::from(self.rounds.max(1))).max(1)
+    }
+
+    fn reads_several_pages(&self) -> bool {
+        self.several_pages
+    }
+
+    fn table_bytes(&self) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::{Epoch, Origin, Run, Writer, write_load};
+    use super::*;
+    use crate::generate::Load;
+
+    fn file(page: u32, records: &[Record]) -> Vec<u8> {
+        let mut writer =
+            Writer::new(Vec::new(), &Header { page, origin: Origin::generated("made here", None) }).unwrap();
+        let region = writer.region(&super::Region::anonymous(8 * u64::from(page))).unwrap();
+        assert_eq!(region, 0);
+        records.iter().for_each(|record| writer.record(record).unwrap());
+        writer.finish().unwrap()
+    }
+
+    fn opened(bytes: Vec<u8>) -> Result<TouchFile<Cursor<Vec<u8>>>, TouchesError> {
+        TouchFile::new(Reader::new(Cursor::new(bytes))?)
+    }
+
+    fn touch(page: u64, access: Access) -> Record {
+        Record::Touch(PageTouch { region: 0, page, access, thread: 0, cpu_ns: 0 })
+    }
+
+    #[test]
+    fn every_load_is_the_same_from_its_file() {
+        for name in Load::NAMES {
+            let load = Load::named(name, 2 << 20, 2, 256).unwrap();
+            let header = Header { page: PAGE, origin: Origin::generated(name, Some(256)) };
+            let file = opened(write_load(&load, &header, Vec::new()).unwrap()).unwrap();
+            let (load, file): (&dyn Touches, &dyn Touches) = (&load, &file);
+            assert_eq!(file.regions(), load.regions(), "{name}");
+            // In any order, and more than once.
+            for _ in 0..2 {
+                let both = |source: &dyn Touches| {
+                    let [rounds, fill] = [source.rounds(), source.fill()].map(|all| all.map(Result::unwrap));
+                    (rounds.count(), fill.collect::<Vec<_>>())
+                };
+                assert_eq!(both(file), both(load), "{name}");
+            }
+            assert!(file.rounds().map(Result::unwrap).eq(load.rounds().map(Result::unwrap)), "{name}");
+            let sizes = |source: &dyn Touches| {
+                let round = (source.round_count(), source.touch_count(), source.touches_of_a_round());
+                (round, source.reads_several_pages(), source.size())
+            };
+            assert_eq!(sizes(file), sizes(load), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_rounds_is_one() {
+        let file = opened(file(PAGE, &[touch(7, Access::Store), touch(0, Access::Load)])).unwrap();
+        assert_eq!((file.round_count(), file.touches_of_a_round(), file.fill().count()), (None, 2, 0));
+        assert!(!file.has_threads() && !file.has_cpu_time() && file.header().page == PAGE);
+    }
+
+    #[test]
+    fn what_cannot_be_simulated_is_refused_by_what_it_is() {
+        let one = [touch(7, Access::Store)];
+        let told = |bytes: Vec<u8>| opened(bytes).map(drop).unwrap_err().to_string();
+        let whole = file(PAGE, &one);
+        assert_eq!(told(whole[..whole.len() - 1].to_vec()), "it is cut off: its last touches are not there");
+        assert!(told(file(65536, &one)).contains("pages are of 65536 bytes, and pages of 4096 bytes are wanted"));
+        assert_eq!(told(file(PAGE, &[])), "it holds no single touches");
+        assert_eq!(told(file(PAGE, &[Record::Round(0)])), "it holds no single touches");
+        let epoch = Epoch { time_ns: 1, region: 0, pages: vec![Run { first: 0, count: 1 }] };
+        assert!(told(file(PAGE, &[Record::Epoch(epoch)])).contains("epochs, whose touches have no order"));
+        assert!(told(file(PAGE, &[touch(0, Access::Write { within: 0, bytes: 1 })])).contains("writes by write(2)"));
+        assert!(told(Vec::new()).contains("cut off in its header") || told(Vec::new()).contains("no file of touches"));
+    }
+}
