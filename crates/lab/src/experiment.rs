@@ -3,7 +3,23 @@
 //! The row of the table [`crate::experiments::EXPERIMENTS`], and the interface between an experiment and the
 //! engine that runs it ([`crate::series`]).
 
+use crate::limited::forecast::Question;
 use crate::prelude::*;
+
+/// What is made of the records of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Study {
+    /// The table that fits every experiment.
+    Series,
+    /// The table of the sandbox, which proves something for this machine.
+    Proof,
+    /// Ways through the kernel.
+    Paths,
+    /// A limit, by which its settings are ordered.
+    Knee,
+    /// Times alone.
+    Timing,
+}
 
 /// One experiment.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +40,10 @@ pub struct Experiment {
     pub figures: &'static [&'static str],
     /// What the process it starts of this binary does with its task, where it has one of its own.
     pub child: Option<fn(Value) -> Result<()>>,
+    /// The study that fits its records.
+    pub study: Study,
+    /// The question it is to the simulator, where its load can be simulated.
+    pub forecast: Option<fn(&Params) -> Result<Question>>,
     /// Checks the values against the machine; nothing is touched.
     pub open: fn(&Root, &Params) -> Result<PlannedSeries>,
 }

@@ -32,5 +32,5 @@ pub mod report;
 pub mod series;
 pub mod store;
 
-pub use limited::{forecast, profile};
+pub use limited::forecast;
 pub use ramline_sandbox::error::{self, LabError, Result};

@@ -30,7 +30,7 @@ pub(crate) use ramline_units::{Bytes, Limit, Nanos, command_line};
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use serde_json::{Value, json};
 
-pub(crate) use crate::experiment::{Bench, Experiment, PlannedSeries, Series, counted, prepared};
+pub(crate) use crate::experiment::{Bench, Experiment, PlannedSeries, Series, Study, counted, prepared};
 pub(crate) use crate::figures::Figures;
 pub(crate) use crate::params::{
     self, COMMAND, Parameter, ParameterKind as Kind, Params, check_read_ahead, refuse_if, row,

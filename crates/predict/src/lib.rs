@@ -2,6 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`question`] | a load, its settings, and what the caller gives: workers, free memory, lengths of compressed pages |
+//! | [`settings`] | a question answered, setting by setting |
+//! | [`against`] | the same for a series that was measured, whose machine and program are taken from it |
+//! | [`known`], `basis`, `measured` | what a series says about them, what times rest on, what a run measured |
+//! | [`profile`] | which kernel it is for |
+//! | [`lengths`] | what pages compress to |
 //! | [`forecast`] | figures of a setting, and settings beside each other and beside what was measured |
 //! | `enough`, `fastest`, `range` | how many runs it takes, which setting wins, intervals |
 //! | [`margin`] | how far counts of a kernel may be off beyond what its runs differ by |
@@ -10,13 +16,22 @@
 //!
 //! It knows no experiment and no file. Free memory is a number that the caller gives, progress a function it gives.
 
+pub mod against;
+mod basis;
 mod enough;
+pub mod error;
 mod fastest;
 pub mod forecast;
+pub mod known;
+pub mod lengths;
 pub mod margin;
+mod measured;
 pub mod pace;
+pub mod profile;
+pub mod question;
 mod range;
 mod root;
+pub mod settings;
 pub mod workers;
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     parameters: PARAMETERS,
     figures: &["read: per CPU second", "rewrite: per CPU second", "in-place: per CPU second"],
     child: None,
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

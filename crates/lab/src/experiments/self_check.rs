@@ -27,6 +27,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["time", "CPU time"],
     child: None,
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

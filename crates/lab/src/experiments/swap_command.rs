@@ -55,6 +55,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["wall"],
     child: None,
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

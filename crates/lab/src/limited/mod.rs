@@ -2,15 +2,12 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
-mod basis;
 mod codec;
 pub mod forecast;
-pub mod known;
 mod lengths;
 pub mod options;
 pub mod plan;
 pub mod pool;
-pub mod profile;
 pub mod report;
 pub mod run;
 pub mod watch;

@@ -5,7 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 
-use ramline_sim::load::Program;
+use ramline_predict::question::Program;
 use ramline_trace::generate::{Access, Load, Stream};
 
 use super::report::WorkReport;
@@ -147,7 +147,7 @@ struct Hand {
 impl Hand {
     /// Does the next touch; the byte it read, or the first of them.
     #[inline]
-    fn touch(&mut self, touches: &mut Touches, targets: &mut [Target]) -> Result<u64> {
+    fn touch(&mut self, touches: &mut Stream, targets: &mut [Target]) -> Result<u64> {
         let short = || LabError::Workload("the load has fewer touches than its rounds".to_owned());
         let touch = touches.next().ok_or_else(short)?;
         let target = targets.get_mut(usize::try_from(touch.region).unwrap_or(usize::MAX)).ok_or_else(short)?;
@@ -253,7 +253,7 @@ mod tests {
             touch(1, Access::Store, 0),
             touch(1, Access::Load, 0),
         ];
-        let mut touches: Touches = Box::new(all.into_iter());
+        let mut touches: Stream = Box::new(all.into_iter());
         let mut hand = Hand { stored: stored(Fill::Text), buffer: vec![0; 4096] };
         let read: Vec<u64> = (0..4).map(|_| hand.touch(&mut touches, &mut targets).unwrap()).collect();
         assert_eq!(read, [7, 9, 0, u64::from(b'p')]);

@@ -41,6 +41,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["hot set kept", "refaults", "time to use it again"],
     child: None,
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

@@ -10,8 +10,8 @@ use std::io::Write;
 use super::plan::{CodePlusDataPlan, Ground};
 use super::settings::CODE_UNITS;
 use crate::limited::hold_file;
-use crate::limited::known::PLAIN;
 use crate::prelude::*;
+use ramline_predict::known::PLAIN;
 
 /// What has been set up.
 pub struct Scratch {

@@ -1,11 +1,14 @@
 //! code-plus-data as a question for the simulator.
 
-use ramline_sim::load::Program;
+use std::sync::Arc;
+
+use ramline_predict::forecast::RUNS;
+use ramline_sandbox::observe::SAMPLE_EVERY;
 use ramline_trace::generate::Load;
 
 use super::settings::Settings;
 use super::workload::load;
-use crate::limited::forecast::{Question, RUNS};
+use crate::limited::forecast::{Program, Question};
 use crate::limited::work::program;
 use crate::prelude::*;
 
@@ -17,11 +20,12 @@ const PROGRAM: Program = program(84, &NEEDED);
 /// User time of its runs, less that of the fill: 0.1 to 0.2 µs a touch.
 const BETWEEN: f64 = 100.0;
 
-/// What is foretold for these settings.
+/// What is foretold for these parameters.
 ///
 /// # Errors
 /// The settings make no sense, or their load is not simulated.
-pub fn question(settings: &Settings) -> Result<Question<'static>> {
+pub fn question(params: &Params) -> Result<Question> {
+    let settings = Settings::of(params)?;
     settings.check()?;
     if settings.ballast_units > 0 {
         return Err(LabError::usage("ballast is not simulated yet", "ramline predict code-plus-data"));
@@ -32,12 +36,14 @@ pub fn question(settings: &Settings) -> Result<Question<'static>> {
     let Some((_, workload)) = arms.first() else {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     };
-    let (load, swap) = (Load::CodePlusData(load(workload)), settings.swap_sizes());
+    let load = load(workload);
     Ok(Question {
-        name: super::NAME,
-        load,
+        name: super::NAME.to_owned(),
+        sized_by: Some(("unit", u64::from(load.code + load.data))),
+        load: Arc::new(Load::CodePlusData(load)),
         arms,
-        swap,
+        swap: settings.swap_sizes().area,
+        looks_every: SAMPLE_EVERY,
         program: PROGRAM,
         between: BETWEEN,
         runs: RUNS,

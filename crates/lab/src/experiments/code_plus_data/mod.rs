@@ -42,6 +42,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         "anonymous refaults per round",
     ],
     child: Some(workload::work),
+    study: Study::Proof,
+    forecast: Some(forecast::question),
     open,
 };
 

@@ -37,6 +37,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["wall", "user", "system", "CPU time"],
     child: None,
+    study: Study::Timing,
+    forecast: None,
     open,
 };
 

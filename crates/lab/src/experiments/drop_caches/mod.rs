@@ -43,6 +43,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["clean kept", "mapped kept", "free gained"],
     child: Some(holder::hold),
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

@@ -54,6 +54,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["obtained", "free said"],
     child: Some(allocate::allocate),
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

@@ -33,6 +33,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["fork", "copied in the storm"],
     child: Some(holder::hold),
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

@@ -72,6 +72,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["wall", "major faults", "read from disks"],
     child: None,
+    study: Study::Knee,
+    forecast: None,
     open,
 };
 

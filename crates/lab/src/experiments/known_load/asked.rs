@@ -50,9 +50,7 @@ impl Asked {
         let seed = params.count("seed").unwrap_or_default();
         let load = load(params, seed)?;
         let demand = Bytes(load.demand());
-        let limit = params.size("limit").unwrap_or(Bytes(demand.0 / 4 * LIMIT_QUARTERS / 4096 * 4096));
-        let text = format!("a limit of {limit} is below {LEAST}");
-        refuse_if(limit < LEAST, NAME, "--limit 72MiB", text)?;
+        let limit = limit(params, demand, &format!("ramline lab run {NAME}"))?;
         let read_aheads = options::read_aheads(params, NAME)?;
         read_aheads.iter().try_for_each(|size| check_read_ahead(*size, NAME))?;
         let timeout = params.time("timeout").unwrap_or_default();
@@ -89,10 +87,8 @@ impl Asked {
     /// Swap for all anonymous memory and a seventh to spare.
     #[must_use]
     pub fn swap_sizes(&self) -> SwapSizes {
-        let whole = |size: u64| Bytes(size.next_multiple_of(1 << 20));
-        let anonymous = self.bytes(false).0;
-        let area = whole(anonymous + anonymous / 7).max(Bytes::from_mib(16));
-        SwapSizes { area, above_file: whole(area.0 / 8) }
+        let area = swap_area(self.bytes(false).0);
+        SwapSizes { area, above_file: whole_mib(area.0 / 8) }
     }
 
     /// As recorded.
@@ -109,6 +105,29 @@ impl Asked {
             ..Workload::default()
         }
     }
+}
+
+/// Swap for so many bytes of anonymous memory.
+#[must_use]
+pub fn swap_area(anonymous: u64) -> Bytes {
+    whole_mib(anonymous.saturating_add(anonymous / 7)).max(Bytes::from_mib(16))
+}
+
+fn whole_mib(size: u64) -> Bytes {
+    Bytes(size.checked_next_multiple_of(1 << 20).unwrap_or(size))
+}
+
+/// The limit asked for, or three quarters of the demand.
+///
+/// # Errors
+/// It is too small for the process itself.
+pub fn limit(params: &Params, demand: Bytes, command: &str) -> Result<Bytes> {
+    let limit = params.size("limit").unwrap_or(Bytes(demand.0 / 4 * LIMIT_QUARTERS / 4096 * 4096));
+    if limit < LEAST {
+        let text = format!("a limit of {limit} is below {LEAST}");
+        return Err(LabError::usage(text, format!("{command} --limit 72MiB")));
+    }
+    Ok(limit)
 }
 
 /// The load of these parameters.

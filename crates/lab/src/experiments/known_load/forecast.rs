@@ -1,10 +1,14 @@
-//! known-load as a question for the simulator.
+//! known-load as a question for the simulator, and any other source of touches with the program that plays a known load.
 
-use ramline_sim::load::Program;
+use std::sync::Arc;
+
+use ramline_predict::forecast::RUNS;
+use ramline_sandbox::observe::SAMPLE_EVERY;
+use ramline_trace::touch::{Memory, Touches};
 
 use super::NAME;
-use super::asked::Asked;
-use crate::limited::forecast::{Question, RUNS};
+use super::asked::{self, Asked};
+use crate::limited::forecast::{Program, Question};
 use crate::limited::work::program;
 use crate::params::Params;
 use crate::prelude::*;
@@ -19,12 +23,35 @@ const BETWEEN: f64 = 300.0;
 ///
 /// # Errors
 /// The parameters make no sense.
-pub fn question(params: &Params) -> Result<Question<'static>> {
+pub fn question(params: &Params) -> Result<Question> {
     let asked = Asked::of(params)?;
-    let (load, swap) = (asked.load, asked.swap_sizes());
+    asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), &asked)
+}
+
+/// What is foretold for touches from elsewhere, in the settings, limit, contents and read-aheads of these parameters. Where they say nothing of a limit it is that of a known
+/// load of this size.
+///
+/// # Errors
+/// As [`question`].
+pub fn of_touches(touches: Arc<dyn Touches>, name: String, params: &Params) -> Result<Question> {
+    let mut asked = Asked::of(params)?;
+    let command = format!("ramline predict {}", command_line([name.clone()]));
+    asked.limit = asked::limit(params, Bytes(touches.size()), &command)?;
+    asked_of(touches, name, None, &asked)
+}
+
+fn asked_of(
+    load: Arc<dyn Touches>,
+    name: String,
+    sized_by: Option<(&'static str, u64)>,
+    asked: &Asked,
+) -> Result<Question> {
     let arms: Vec<_> = asked.arms.iter().map(|arm| (arm.clone(), asked.workload(arm))).collect();
     if arms.is_empty() {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     }
-    Ok(Question { name: NAME, load, arms, swap, program: PROGRAM, between: BETWEEN, runs: RUNS, is_virtual: false })
+    let memory = load.regions().into_iter().filter(|region| region.memory != Memory::File);
+    let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
+    let (program, between, looks_every) = (PROGRAM, BETWEEN, SAMPLE_EVERY);
+    Ok(Question { name, load, sized_by, arms, swap, looks_every, program, between, runs: RUNS, is_virtual: false })
 }

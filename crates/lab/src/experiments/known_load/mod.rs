@@ -64,6 +64,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         "read from disks per round",
     ],
     child: Some(worker::work),
+    study: Study::Series,
+    forecast: Some(forecast::question),
     open,
 };
 

@@ -48,6 +48,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["call: time", "call: time asleep"],
     child: None,
+    study: Study::Paths,
+    forecast: None,
     open,
 };
 

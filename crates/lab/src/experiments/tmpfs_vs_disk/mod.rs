@@ -28,6 +28,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     parameters: PARAMETERS,
     figures: &["write", "write-synced", "read-warm"],
     child: None,
+    study: Study::Series,
+    forecast: None,
     open,
 };
 

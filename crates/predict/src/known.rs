@@ -4,15 +4,16 @@
 //! What the program takes of its limit before it touches its load, and how soon it begins; how its rounds began; by its own time in a round of one setting, or by how long it filled its memory, how fast a
 //! processor was; by how long that round took, and one of a setting that reads many pages at once, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
-use ramline_evidence::{CodecTimes, Workload};
-use ramline_predict::forecast::{Figures, Range, Seen};
-use ramline_predict::pace;
+use crate::forecast::{Figures, Range, Seen};
+use crate::pace;
+use ramline_evidence::{Arm, CodecTimes, Phase, RunRecord, SwapKind, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
 use ramline_sim::load::PAGE;
 use ramline_sim::memory::Look;
 
-use super::forecast::measured;
-use crate::prelude::*;
+use ramline_units::Nanos;
+
+use crate::measured::measured;
 
 /// What a record has among what was verified where files lie on the disk itself.
 pub const PLAIN: &str = "scratch without loop device";
@@ -205,8 +206,10 @@ fn of<'a>(arm: &Arm, records: &'a [RunRecord]) -> impl Iterator<Item = &'a RunRe
 
 #[cfg(test)]
 mod tests {
+    use ramline_evidence::{Sample, Verdict as Ended};
+    use ramline_units::Bytes;
+
     use super::*;
-    use ramline_evidence::Verdict as Ended;
 
     fn record(name: &str, fill: u64, anon: u64) -> RunRecord {
         let mut record =

@@ -1,12 +1,11 @@
 //! What the times of a forecast rest on: costs as they are assumed or as `measure tiers` found them, and what a series says about its machine.
 
-use ramline_evidence::TierReport;
+use ramline_evidence::{Arm, RunRecord, TierReport};
 use ramline_sim::cost::{Costs, Disk, MEASURED_SPREAD, Pace};
 
-use super::forecast::Question;
-use super::known;
-use super::lengths::Lengths;
-use crate::prelude::*;
+use crate::known;
+use crate::lengths::Lengths;
+use crate::question::Question;
 
 /// The lab looks at the group as the program begins and each 100 ms after that; a load begins 1 to 20 ms later, when its tables are made.
 /// Nanoseconds from there to the next look.
@@ -26,7 +25,7 @@ pub struct Basis<'a> {
     /// Of this machine.
     pub tiers: Option<&'a TierReport>,
     /// What pages compress to.
-    pub lengths: &'a Lengths,
+    pub lengths: &'a Lengths<'a>,
     /// How many times slower the processor of a series was.
     pub processor: Option<Pace>,
     /// Which its own time in a round said, not a fill.
@@ -50,7 +49,7 @@ pub struct Basis<'a> {
 impl<'a> Basis<'a> {
     /// What is known without a series.
     #[must_use]
-    pub fn assumed(question: &Question<'_>, tiers: Option<&'a TierReport>, lengths: &'a Lengths) -> Basis<'a> {
+    pub fn assumed(question: &Question, tiers: Option<&'a TierReport>, lengths: &'a Lengths<'a>) -> Basis<'a> {
         let (between, first_look) = (question.between, FIRST_LOOK);
         Basis {
             tiers,
@@ -148,21 +147,26 @@ fn times(times: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use ramline_evidence::{LatencyStats, TierMeasurement};
     use ramline_sim::load::{Compact, Program};
     use ramline_trace::generate::Load;
+    use ramline_units::{Bytes, Nanos};
 
     use super::*;
-    use crate::limited::plan::SwapSizes;
 
     fn with_basis(what: impl FnOnce(Basis<'_>)) {
         let load = Load::named("heap", 1 << 20, 1, 7).unwrap();
-        let lengths = Lengths::of(&Compact::of(&load).unwrap());
+        let lengths = Lengths::for_load(&Compact::of(&load).unwrap(), &|_, _, _, _| Ok(vec![4096]));
         let question = Question {
-            name: "known-load",
-            load,
+            name: "known-load".to_owned(),
+            load: Arc::new(load),
+            sized_by: None,
             arms: Vec::new(),
-            swap: SwapSizes { area: Bytes(0), above_file: Bytes(0) },
+            swap: Bytes(0),
+            looks_every: Duration::from_millis(100),
             program: Program { idle: 0, report: &[], look: 0, every: 0, own: [0, 0] },
             between: 0.0,
             runs: 1,

@@ -3,13 +3,13 @@
 //! What it is not: a list of kernels; what they can do stands in the simulator (`ramline_sim::kernel`). What can be seen of a kernel is taken from it,
 //! the rest from the nearest preset.
 
-use ramline_evidence::Lru;
+use ramline_evidence::{Lru, RunRecord};
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::switches::LruGen;
+use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::prelude::*;
+use crate::error::{PredictError, Result};
 
 /// The words of `--lru`.
 const LISTS: [(&str, Lists); 2] = [("classic", Lists::Classic), ("mglru", Lists::Generations)];
@@ -45,13 +45,13 @@ fn lists_of(is_on: bool) -> Lists {
 /// One is not simulated.
 pub fn asked(here: Kernel, kernels: &[String], lists: &[String]) -> Result<Vec<Kernel>> {
     let kernel = |text: &String| {
-        let preset = Kernel::preset(text).map_err(|why| LabError::usage(why.to_string(), EXAMPLE))?;
+        let preset = Kernel::preset(text).map_err(|why| PredictError::usage(why.to_string(), EXAMPLE))?;
         Ok(Kernel { group: here.group, lists: here.lists, several_cpus: here.several_cpus, ..preset })
     };
     let list = |text: &String| {
         let known = LISTS.iter().find(|(word, _)| word == text).map(|(_, lists)| *lists);
         let why = || format!("'{}' is neither classic nor mglru", text.escape_debug());
-        known.ok_or_else(|| LabError::usage(why(), EXAMPLE))
+        known.ok_or_else(|| PredictError::usage(why(), EXAMPLE))
     };
     let kernels = if kernels.is_empty() { vec![here] } else { kernels.iter().map(kernel).collect::<Result<_>>()? };
     let lists: Vec<Lists> = lists.iter().map(list).collect::<Result<_>>()?;
@@ -100,6 +100,8 @@ const EXAMPLE: &str = "ramline predict --kernel 6.12 --lru mglru";
 
 #[cfg(test)]
 mod tests {
+    use ramline_evidence::Arm;
+
     use super::*;
 
     const HERE: Kernel = PRESETS[2];

@@ -1,0 +1,103 @@
+//! The question: a load, its settings, and what the caller gives to answer it.
+//!
+//! What it is not: an experiment. Who asks knows how its settings are named and what swap they have.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ramline_evidence::{Arm, SwapKind, TierReport, Workload};
+use ramline_sim::footprint::Footprint;
+use ramline_sim::load::Compact;
+pub use ramline_sim::load::Program;
+use ramline_trace::touch::Touches;
+use ramline_units::Bytes;
+
+use crate::error::{PredictError, Result};
+use crate::lengths::Compress;
+use crate::workers::Workers;
+
+/// What is foretold: a load under several settings.
+#[derive(Clone)]
+pub struct Question {
+    /// Whose load it is: an experiment, or a file.
+    pub name: String,
+    /// What is touched.
+    pub load: Arc<dyn Touches>,
+    /// The option by which the load is made smaller, and how many of its units the load has; `None` where it is as it is.
+    pub sized_by: Option<(&'static str, u64)>,
+    /// The settings, each with what the lab would record of it.
+    pub arms: Vec<(Arm, Workload)>,
+    /// Size of the swap area of those that have one.
+    pub swap: Bytes,
+    /// From one look of the lab at the group to the next.
+    pub looks_every: Duration,
+    /// The program that touches the load, with its own pages.
+    pub program: Program,
+    /// Its nanoseconds from one touch to the next, beside the touches.
+    pub between: f64,
+    /// How many times each setting is simulated.
+    pub runs: u32,
+    /// The machine is a virtual one: what its disk takes is not known by measuring it once.
+    pub is_virtual: bool,
+}
+
+impl Question {
+    /// The same load in other amounts of RAM as well; each setting's name then says in which.
+    #[must_use]
+    pub fn with_limits(mut self, others: Vec<Self>) -> Self {
+        if others.is_empty() {
+            return self;
+        }
+        self.arms.extend(others.into_iter().flat_map(|other| other.arms));
+        self.arms.iter_mut().for_each(|(arm, workload)| arm.name = format!("{} at {}", arm.name, workload.limit));
+        self
+    }
+}
+
+/// What the caller gives: this crate has no effects.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Who does what can be done side by side.
+    pub workers: Workers<'a>,
+    /// Memory that can be taken.
+    pub free: Bytes,
+    /// What pages compress to.
+    pub compress: Compress<'a>,
+    /// What `measure tiers` found here.
+    pub tiers: Option<&'a TierReport>,
+}
+
+/// How many runs, of those that could be, fit into memory at the same time: what they take is known before anything is taken.
+///
+/// # Errors
+/// Not one does; it says up to which size one would.
+pub fn at_once(question: &Question, wanted: usize, free: Bytes) -> Result<usize> {
+    let has_swap = question.arms.iter().any(|(arm, _)| arm.swap != SwapKind::None);
+    let needs = Footprint::of(question.load.as_ref(), if has_swap { question.swap.0 } else { 0 });
+    // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
+    let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
+    let room = part(free);
+    let fits = |runs: usize| needs.at_once(runs as u64) <= room.0;
+    if let Some(runs) = (1..=wanted.max(1)).rev().find(|runs| fits(*runs)) {
+        return Ok(runs);
+    }
+    // All of it grows with the size of the load.
+    let (least, size) = (needs.at_once(1), question.load.size());
+    let most =
+        u64::try_from(u128::from(size) * u128::from(part(room).0) / u128::from(least.max(1))).unwrap_or(u64::MAX);
+    let text = format!("memory: {} needed to simulate a load of {}, {room} can be taken", Bytes(least), Bytes(size));
+    let Some((option, parts)) = question.sized_by else {
+        return Err(PredictError::Refused { reason: text, hint: "ramline show memory".to_owned() });
+    };
+    let whole = (most / parts) >> 20;
+    Err(PredictError::Refused {
+        reason: format!("{text}; --{option} {whole}MiB fits"),
+        hint: format!("ramline predict {} --{option} {}MiB", question.name, whole.max(1)),
+    })
+}
+
+/// The load, once for all settings: none of them changes what is touched.
+pub fn decoded(question: &Question) -> Result<Compact> {
+    let large = || PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict");
+    Ok(Compact::from_touches(question.load.as_ref())?.ok_or_else(large)?.with_program(question.program))
+}
