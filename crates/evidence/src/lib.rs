@@ -35,6 +35,7 @@ mod sample;
 mod series;
 pub mod study;
 mod tiers;
+mod trial;
 mod versus;
 pub mod work;
 
@@ -54,4 +55,5 @@ pub use record::{
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};
 pub use tiers::{CodecTimes, RAM, TierChange, TierMeasurement, TierReport};
+pub use trial::{SizeTrial, SizeVerified, TrialDirection, TrialEnd, TrialSample};
 pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, SeriesVersus, together};

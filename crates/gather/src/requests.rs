@@ -16,6 +16,7 @@
 use std::os::unix::fs::FileTypeExt;
 
 use ramline_kernel::place;
+use ramline_snapshot::blocks::Reads;
 
 use crate::prelude::*;
 
@@ -34,6 +35,13 @@ pub fn reads_completed(root: &Root, disk: &str) -> Option<u64> {
     let text = read_text(&root.path(format!("/sys/block/{disk}/stat"))).ok()?;
     let off = read_text(&root.path(format!("/sys/block/{disk}/queue/iostats"))).is_ok_and(|text| text.trim() == "0");
     text.split_whitespace().next()?.parse().ok().filter(|count| *count > 0 && !off)
+}
+
+/// The reads of a disk since boot and what they took. `None` where it is not counted, as for [`reads_completed`].
+#[must_use]
+pub fn reads(root: &Root, disk: &str) -> Option<Reads> {
+    reads_completed(root, disk)?;
+    Reads::parse(&read_text(&root.path(format!("/sys/block/{disk}/stat"))).ok()?)
 }
 
 #[cfg(test)]

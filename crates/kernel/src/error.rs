@@ -215,6 +215,18 @@ impl KernelError {
     pub fn is_busy(&self) -> bool {
         self.errno() == Some(libc::EBUSY)
     }
+
+    /// The kernel did only a part: EAGAIN.
+    #[must_use]
+    pub fn is_again(&self) -> bool {
+        self.errno() == Some(libc::EAGAIN)
+    }
+
+    /// A signal came while the kernel was at it: EINTR.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.errno() == Some(libc::EINTR)
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod limited;
 pub mod params;
 mod prelude;
 pub mod report;
+pub mod resize;
 pub mod series;
 pub mod store;
 

@@ -5,7 +5,11 @@
 //!
 //! Worked example: a database in a group limited to 200 MiB, whose pages all return within 345 MiB of evictions, needs 545 MiB.
 
-use ramline_evidence::{FEWEST_RETURNS, GhostCurve};
+mod tried;
+
+use ramline_evidence::{FEWEST_RETURNS, GhostCurve, SizeTrial, SizeVerified};
+
+pub use tried::{Direction, direction};
 
 use crate::groups::GroupMemory;
 use crate::prelude::*;
@@ -31,6 +35,8 @@ pub enum NeedAnswer {
     Size(Bytes),
     /// More than this: there, this share of the misses is left.
     MoreThan(Bytes, f64),
+    /// Not more than this, to which it was made smaller without harm.
+    AtMost(Bytes),
     /// It grows: what it will need is not known yet.
     Fills,
     /// It reads, and what it reads was not evicted from it before: more memory does not help, or it was watched too briefly.
@@ -71,6 +77,12 @@ pub struct Need {
     pub swap_ins: Option<f64>,
     /// What was seen.
     pub curve: GhostCurve,
+    /// What was missed while its size was changed: then the answer is of this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<SizeTrial>,
+    /// The answer set as the limit, and measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<SizeVerified>,
 }
 
 /// The need of `group`, read after it was watched, with rates over that time.
@@ -79,10 +91,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
     let current = group.current.unwrap_or_default();
     let rates = group.rates.unwrap_or_default();
     let seconds = curve.watched.as_secs_f64();
-    let has_room = match (group.bound.room, group.bound.effective_max) {
-        (Some(room), Some(limit)) => room.share_of(limit).is_some_and(|share| share > ROOM_LEFT),
-        _ => true,
-    };
+    let has_room = has_room(group);
     let grew = rates.growth.map_or(0.0, |growth| growth * seconds);
     let base = group.bound.max.and_then(Limit::bytes).filter(|_| !has_room).unwrap_or(current);
     let answer = match (curve.knee(), curve.reach()) {
@@ -107,6 +116,16 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
         reads_ahead,
         swap_ins: rates.refaults_anon,
         curve,
+        trial: None,
+        verified: None,
+    }
+}
+
+/// A part of its limit is left, or it has none.
+fn has_room(group: &GroupMemory) -> bool {
+    match (group.bound.room, group.bound.effective_max) {
+        (Some(room), Some(limit)) => room.share_of(limit).is_some_and(|share| share > ROOM_LEFT),
+        _ => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `ramline need`: how much memory a group needs, in one sentence, and what is left at other sizes.
 
+use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd};
 use ramline_model::need::{Need, NeedAnswer, NeedStep};
 use ramline_sheet::format;
 
@@ -14,14 +15,21 @@ impl Screen for Need {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         let paint = match self.answer {
-            NeedAnswer::Enough => Paint::Good,
+            NeedAnswer::Enough | NeedAnswer::AtMost(_) => Paint::Good,
+            NeedAnswer::Size(size) if size <= self.current => Paint::Good,
             NeedAnswer::Size(_) | NeedAnswer::MoreThan(..) => Paint::Warn,
             NeedAnswer::Fills | NeedAnswer::FirstReads => Paint::Bold,
         };
         sheet.answer(paint, answer(self));
         sheet.line(today(self));
         if !self.steps.is_empty() {
-            sheet.headed_table("With a size of", table(&self.steps));
+            let heading = if self.trial.is_some() { "Measured while it grew" } else { "With a size of" };
+            sheet.headed_table(heading, table(&self.steps));
+        }
+        if let Some(trial) = &self.trial {
+            tried(&mut sheet, trial);
+            verified(&mut sheet, self);
+            return sheet;
         }
         sheet.line(self.reads_ahead.map(|pages| {
             format!(
@@ -38,6 +46,7 @@ impl Screen for Need {
             (self.curve.lost > 0)
                 .then(|| format!("{} events were lost; the answer is less certain.", format::count(self.curve.lost))),
         );
+        verified(&mut sheet, self);
         sheet.dim(format!(
             "For what it did in these {}; what it uses less often than that is not seen. {} pages were evicted, {} reads were of \
              pages evicted meanwhile.",
@@ -61,10 +70,69 @@ fn answer(need: &Need) -> String {
         NeedAnswer::MoreThan(size, left) => {
             format!("{group} needs more than {size}: {} of its misses are left there.", number::percent(left))
         }
+        NeedAnswer::AtMost(size) => format!("{group} needs at most {size}: it has {}.", need.current),
         NeedAnswer::Fills => format!("{group} is still growing: ask again when its size stays the same."),
         NeedAnswer::FirstReads => {
             format!("More memory would not help {group} now: what it reads was not evicted before.")
         }
+    }
+}
+
+fn tried(sheet: &mut Sheet, trial: &SizeTrial) {
+    let took = trial.took;
+    match trial.direction {
+        TrialDirection::Up => {
+            let largest = trial.last().map(|last| last.size).unwrap_or_default();
+            sheet.line(match trial.end {
+                TrialEnd::Full => Some(format!("It filled all that could be given to it, {largest}: its need may be larger.")),
+                TrialEnd::TimeUp => Some(format!("It was still filling after {took}; --for 2min lets it fill for longer.")),
+                _ => None,
+            });
+            sheet.dim(format!(
+                "Tried: its limit was raised for {took}, it grew to {largest}, and the limit is back as it was. For what it did in that time; what \
+                 it uses less often is not seen. A service that waits less may also do more: misses are given a second."
+            ));
+        }
+        TrialDirection::Down => {
+            sheet.line(down(trial));
+            let guard = trial.guard.map(number::percent).unwrap_or_default();
+            let worst = trial.worst().map(number::percent).unwrap_or_default();
+            let by = if trial.by_pressure { "PSI" } else { "misses times the time of a read" };
+            sheet.dim(format!(
+                "Tried: it was made smaller by 1.5 % a second for {took}, and is free to grow again. It lost more than {guard} of its time ({by}) for \
+                 {}, {worst} in the worst second. What it uses less often than in that time is not seen.",
+                trial.over_guard
+            ));
+        }
+    }
+}
+
+fn verified(sheet: &mut Sheet, need: &Need) {
+    let Some(done) = &need.verified else { return };
+    let predicted = done.predicted.map(|rate| format!(", {} or fewer predicted", per_second(rate))).unwrap_or_default();
+    let lost = done.after.lost.map(|lost| format!(", {} of the time lost", number::percent(lost))).unwrap_or_default();
+    let misses = per_second(done.after.misses);
+    let stays = if done.kept { "The limit stays until the group ends." } else { "The limit is back as it was." };
+    sheet.line(format!("Verified with a limit of {}: {misses} misses a second{predicted}{lost}. {stays}", done.limit));
+    if done.kept {
+        for command in &done.undo {
+            sheet.line(format!("Undo: {command}"));
+        }
+    }
+}
+
+/// Why the ramp ended where it did.
+fn down(trial: &SizeTrial) -> String {
+    let at = trial.tripped.map(|at| at.to_string()).unwrap_or_default();
+    let guard = trial.guard.map(number::percent).unwrap_or_default();
+    match trial.end {
+        TrialEnd::LostTime => format!("At {at} it lost more than {guard} of its time and did not recover within 8 s."),
+        TrialEnd::Burst => format!("At {at} it suddenly lost much of its time, and got its memory back at once."),
+        TrialEnd::Stuck => format!("At {at} the kernel could reclaim nothing more."),
+        TrialEnd::Anonymous => {
+            "It was not tried with less: without swap its anonymous memory must stay in RAM.".to_owned()
+        }
+        _ => "The time was over before it lost anything; --for 5min goes further down.".to_owned(),
     }
 }
 

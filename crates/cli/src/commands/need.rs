@@ -1,7 +1,10 @@
 //! `ramline need`.
 
+mod trial;
+
 use std::ops::ControlFlow;
 
+use ramline_evidence::GhostCurve;
 use ramline_model::groups::{self, GroupTree};
 use ramline_model::need;
 use ramline_pagecache::returns::{self, FEWEST_RETURNS, WatchTime};
@@ -10,16 +13,25 @@ use crate::prelude::*;
 
 /// How much memory a control group needs, by watching what it loses and reads again
 ///
-/// Nothing of the group is changed: for 8 s, or longer while the answer is not sure, the kernel reports which of its pages are evicted from the page
-/// cache and which return. Needs root, or CAP_BPF and CAP_PERFMON.
+/// Without --try nothing of the group is changed: for 8 s, or longer while the answer is not sure, the kernel reports which of its pages are evicted from
+/// the page cache and which return. With --try its size is changed, which is exact, and put back. Needs root; watching alone, CAP_BPF and CAP_PERFMON.
 #[derive(Debug, Args)]
 pub struct Need {
     /// A control group: its path, the last part of it, a service, the id of a container, or of a process
     #[arg(value_name = "GROUP")]
     group: String,
-    /// Watch for exactly this long [default: 8s, up to 110s while the answer is not sure]
+    /// Watch for exactly this long, or try for at most so long [default: 8s, up to 110s while the answer is not sure; with --try 2min]
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
+    /// Change its size and measure: at its limit that is raised for a while, else it is made smaller by 1.5 % a second until it loses 2 % of its time
+    #[arg(long = "try")]
+    try_it: bool,
+    /// Set the answer as its limit, measure what it misses there, and put the old limit back
+    #[arg(long)]
+    verify: bool,
+    /// With --verify: leave the new limit in place until the group ends
+    #[arg(long, requires = "verify")]
+    keep: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -32,7 +44,7 @@ impl Need {
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("need GROUP")?;
         let root = source.kernel_root()?;
-        let want = Wanted { groups: true, meminfo: true, ..Wanted::NOTHING };
+        let want = Wanted { groups: true, meminfo: true, swaps: true, settings: true, ..Wanted::NOTHING };
         let before = source.snapshot(want)?;
         let tree = groups::of(&before, None).ok_or_else(|| {
             Failure::usage(
@@ -45,23 +57,7 @@ impl Need {
         let current = tree.groups.iter().find(|group| group.path == path).and_then(|group| group.current);
         signals::install();
         let terminal = Terminal::new();
-        let time = self.span.map_or(WatchTime::USUAL, |span| WatchTime { least: span, most: span });
-        // Up to four times its present size is answered for; the watch ends earlier where the knee is found.
-        let wanted = current.unwrap_or_default().scale(3, 1).unwrap_or_default();
-        let curve = returns::watch(&root, &ids, time, wanted, |curve, passed| {
-            terminal.now(format!(
-                "watching {}: {} s, {} pages evicted, {} read again",
-                ramline_view::escape(&path),
-                passed.as_secs(),
-                curve.pages_evicted,
-                curve.returns
-            ));
-            match signals::interrupted() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })
-        .map_err(|error| error.or_hint(&format!("sudo ramline need {}", ramline_view::escape(&self.group))))?;
+        let curve = self.watch(&root, &path, &ids, current.unwrap_or_default(), &terminal)?;
         drop(terminal);
         ensure!(!signals::interrupted(), "interrupted; nothing was changed");
         let after = source.snapshot(want)?;
@@ -69,11 +65,12 @@ impl Need {
         let tree = groups::of(&after, Some(&window)).unwrap_or(tree);
         let gone =
             || Failure::usage(format!("the group {path} ended while it was watched\n  try: ramline show cgroups"));
-        let group = tree.groups.iter().find(|group| group.path == path).ok_or_else(gone)?;
+        let at = tree.groups.iter().position(|group| group.path == path).ok_or_else(gone)?;
+        let group = &tree.groups[at];
         // Held against the kernel's own count, lest a kernel whose structures are others be taken for a group that has enough.
         let counted = group.rates.and_then(|rates| rates.refaults_file).unwrap_or(0.0) * curve.watched.as_secs_f64();
         ensure!(
-            curve.pages_evicted > 0 || counted < FEWEST_RETURNS as f64,
+            self.try_it || curve.pages_evicted > 0 || counted < FEWEST_RETURNS as f64,
             Failure::new(
                 exit::KERNEL,
                 format!(
@@ -82,8 +79,38 @@ impl Need {
                 )
             )
         );
-        self.format.versioned(&need::need(group, curve))?;
+        let seen = need::need(group, curve);
+        let seen = if self.try_it { self.tried(&root, &tree, at, seen, &after)? } else { seen };
+        let seen = if self.verify { self.verified(&root, &tree, seen)? } else { seen };
+        self.format.versioned(&seen)?;
         Ok(exit::DONE)
+    }
+
+    /// What the group loses and reads again; with --try, where the kernel has no programs for us, nothing.
+    fn watch(&self, root: &Root, path: &str, ids: &[u64], current: Bytes, terminal: &Terminal) -> Result<GhostCurve> {
+        let fixed = if self.try_it { Some(trial::FIRST_LOOK) } else { self.span };
+        let time = fixed.map_or(WatchTime::USUAL, |span| WatchTime { least: span, most: span });
+        // Up to four times its present size is answered for; the watch ends earlier where the knee is found.
+        let wanted = current.scale(3, 1).unwrap_or_default();
+        let shown = ramline_view::escape(path);
+        let begun = Instant::now();
+        let watched = returns::watch(root, ids, time, wanted, |curve, passed| {
+            let (evicted, returns) = (curve.pages_evicted, curve.returns);
+            terminal.now(format!("watching {shown}: {} s, {evicted} pages evicted, {returns} read again", passed.as_secs()));
+            match signals::interrupted() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        match watched {
+            Err(_) if self.try_it => {
+                while begun.elapsed() < trial::FIRST_LOOK && !signals::interrupted() {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                Ok(GhostCurve { watched: Nanos::from(begun.elapsed()), ..GhostCurve::default() })
+            }
+            other => Ok(other.map_err(|error| error.or_hint(&format!("sudo ramline need {shown}")))?),
+        }
     }
 
     /// The path of the group: by name, as a service without its ending, or that of a process.

@@ -20,6 +20,7 @@ const MEMSW: &str = "memory.memsw.limit_in_bytes";
 const OOM: &str = "memory.oom_control";
 const HIGH: &str = "memory.high";
 const MAX: &str = "memory.max";
+const RECLAIM: &str = "memory.reclaim";
 /// A limit is lowered by this part of the usage at a time, and reclaim is given so long for a part in which it finds nothing.
 const PART: u64 = 16;
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -122,6 +123,15 @@ impl Existing {
         if self.version == Version::V1 { self.write(OOM, "1") } else { Ok(()) }
     }
 
+    /// Killing is as it was before [`Existing::spare`].
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn unspare(&self, before: &[Setting]) -> Result<()> {
+        let own = before.iter().find(|setting| setting.file == OOM);
+        own.map_or(Ok(()), |setting| self.write(OOM, &setting.value))
+    }
+
     /// A task waits because the limit is reached and nothing can be reclaimed.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
@@ -176,24 +186,62 @@ impl Existing {
         Ok(Lowered::Stuck(self.usage()?))
     }
 
-    fn slack(&self) -> Bytes {
+    /// So much above the limit it may be.
+    #[must_use]
+    pub fn slack(&self) -> Bytes {
         if self.version == Version::V1 { Bytes::ZERO } else { NEAR }
     }
 
-    fn usage(&self) -> Result<Bytes> {
+    /// What is charged to it.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn usage(&self) -> Result<Bytes> {
         let file = if self.version == Version::V1 { "memory.usage_in_bytes" } else { "memory.current" };
         read_u64(&self.dir.join(file)).map(Bytes)
     }
 
-    /// False where the kernel cannot reclaim so far: then it is as it was.
-    fn set(&self, limit: Bytes) -> Result<bool> {
+    /// One write of the limit, which reclaims what is above it. False where the kernel cannot reclaim so far, or keeps another value: then
+    /// it is as it was.
+    ///
+    /// # Errors
+    /// The group is gone, or the kernel refuses for another reason.
+    pub fn set(&self, limit: Bytes) -> Result<bool> {
         let done = match self.version {
             Version::V1 => v1::set_memory_limit(&self.dir, Limit::At(limit)).map(drop),
             Version::V2 => self.write(HIGH, &limit.0.to_string()),
         };
         match done {
             Err(error) if error.is_busy() => Ok(false),
+            // The kernel rounds down to pages.
+            other => other.map(|()| matches!(self.limit(), Limit::At(now) if now <= limit)),
+        }
+    }
+
+    /// It can be reclaimed from without a limit: version 2, from Linux 5.19.
+    #[must_use]
+    pub fn can_reclaim(&self) -> bool {
+        self.version == Version::V2 && self.dir.join(RECLAIM).exists()
+    }
+
+    /// Has so much reclaimed; no limit is changed. False where the kernel found less.
+    ///
+    /// # Errors
+    /// The group is gone, or the kernel has no such file.
+    pub fn reclaim(&self, amount: Bytes) -> Result<bool> {
+        match self.write(RECLAIM, &amount.0.to_string()) {
+            Err(error) if error.is_again() => Ok(false),
             other => other.map(|()| true),
+        }
+    }
+
+    /// Version 2: below the limit that is put back before it is, by reclaim. At a lower memory.max the kernel kills what it cannot reclaim.
+    fn approach(&self, before: &[Setting], begun: Instant) {
+        let max = before.iter().find(|setting| setting.file == MAX).and_then(|setting| setting.value.parse().ok());
+        let Some(max) = max.filter(|_| self.version == Version::V2).map(Bytes) else { return };
+        while self.usage().is_ok_and(|usage| usage > max) && begun.elapsed() < PATIENCE / 2 {
+            self.write(HIGH, &max.0.to_string()).ok();
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -205,6 +253,9 @@ impl Existing {
         let differs = || before.iter().find(|setting| self.value(&setting.file).as_ref() != Some(&setting.value));
         let changed = differs().is_some();
         let begun = Instant::now();
+        if changed {
+            self.approach(before, begun);
+        }
         while let Some(wrong) = differs() {
             // Limit and limit with swap go up in one order and down in the other; a limit that goes down waits for reclaim.
             for setting in before.iter().chain(before.iter().rev()) {

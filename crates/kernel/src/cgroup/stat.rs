@@ -75,7 +75,9 @@ pub fn read(dir: &Path, version: Version) -> Result<GroupStat> {
     let events = events.map(|text| table(&text)).unwrap_or_default();
     // Version 1 has no pressure of groups.
     let psi = if v1 { String::new() } else { read_text(&dir.join("memory.pressure")).unwrap_or_default() };
-    let count = |key: &str| stat.get(key).copied();
+    // Version 1 counts the group alone, and all below it under another name; version 2 has only that.
+    let total = |key: &str| v1.then(|| stat.get(&format!("total_{key}")).copied()).flatten();
+    let count = |key: &str| total(key).or_else(|| stat.get(key).copied());
     let bytes = |old, new| count(either(old, new)).map(Bytes);
     Ok(GroupStat {
         current: number("memory.usage_in_bytes", "memory.current").map(Bytes),

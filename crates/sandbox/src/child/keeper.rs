@@ -55,6 +55,11 @@ impl Keeper {
         let child = command.spawn().map_err(|error| KernelError::io("start", "ramline", error))?;
         Ok(Keeper(child))
     }
+
+    /// Ends it without a last look: the limit stays as it is.
+    pub fn release(mut self) {
+        self.0.kill().ok();
+    }
 }
 
 impl Drop for Keeper {

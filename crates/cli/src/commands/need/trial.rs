@@ -1,0 +1,84 @@
+//! `ramline need --try` and `--verify`.
+
+use ramline_lab::resize::{self, Subject, Trial};
+use ramline_model::groups::GroupTree;
+use ramline_model::need::{self, Direction};
+
+use super::Need;
+use crate::prelude::*;
+
+/// So long it is looked at before its size is changed: a group that grows is told from one that does not.
+pub const FIRST_LOOK: Duration = Duration::from_secs(5);
+/// A ramp of so long goes down to a sixth.
+const USUAL: Duration = Duration::from_mins(2);
+
+impl Need {
+    /// Its size changed, and put back.
+    pub fn tried(
+        &self,
+        root: &Root,
+        tree: &GroupTree,
+        at: usize,
+        seen: need::Need,
+        now: &Snapshot,
+    ) -> Result<need::Need> {
+        let free = now.meminfo.data().map(|meminfo| (meminfo.mem_available, meminfo.swap_free));
+        let (available, swap) = free.map_or((None, None), |free| free);
+        let direction = need::direction(tree, at, &seen, available.unwrap_or_default(), swap.unwrap_or_default());
+        let shown = ramline_view::escape(&seen.group);
+        let refused = |why: String| Err(Failure::refused(why).into());
+        let trial = match direction {
+            Direction::Grows => return Ok(seen),
+            Direction::Above(group) => {
+                let group = ramline_view::escape(&group);
+                return refused(format!(
+                    "{shown} is held by the limit of {group}, so that raising its own would change nothing\n  try: sudo ramline need {group} --try"
+                ));
+            }
+            Direction::NoMemory(free) => {
+                return refused(format!(
+                    "{shown} is at its limit, and only {free} could be given to it for a while\n  try: sudo ramline need {shown}"
+                ));
+            }
+            Direction::Up { limit, ceiling } => self.on(root, tree, &seen, |trial, subject, seen| {
+                resize::up(trial, subject, limit, ceiling, seen)
+            })?,
+            Direction::Down { swap } => {
+                self.on(root, tree, &seen, |trial, subject, seen| resize::down(trial, subject, swap, seen))?
+            }
+        };
+        Ok(seen.tried(trial))
+    }
+
+    /// The answer as its limit.
+    pub fn verified(&self, root: &Root, tree: &GroupTree, seen: need::Need) -> Result<need::Need> {
+        let Some(size) = seen.size() else { return Ok(seen) };
+        let lock = state::lock(root)?;
+        let (subject, terminal) = (Subject::find(root, Path::new(&tree.mount), &seen.group)?, Terminal::new());
+        let trial = self.trial(root, &lock);
+        let doing = |what: &str| terminal.now(format!("{}, at {size}: {what}", ramline_view::escape(&seen.group)));
+        let done = resize::verify(&trial, &subject, size, self.keep, doing)?;
+        drop(terminal);
+        Ok(seen.with_verified(done))
+    }
+
+    fn on<T>(
+        &self,
+        root: &Root,
+        tree: &GroupTree,
+        seen: &need::Need,
+        work: impl FnOnce(&Trial<'_>, &Subject, &mut resize::Seen<'_>) -> ramline_lab::Result<T>,
+    ) -> Result<T> {
+        let lock = state::lock(root)?;
+        let subject = Subject::find(root, Path::new(&tree.mount), &seen.group)?;
+        let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));
+        let done = work(&self.trial(root, &lock), &subject, &mut |sample, limit| {
+            terminal.now(format!("trying {shown} up to {limit}: {} now, {:.0} misses a second", sample.size, sample.misses));
+        });
+        Ok(done?)
+    }
+
+    fn trial<'a>(&self, root: &'a Root, lock: &'a RunLock) -> Trial<'a> {
+        Trial { root, lock, most: self.span.unwrap_or(USUAL), crash_after: state::crash_after() }
+    }
+}
