@@ -77,26 +77,25 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
 }
 
 fn to_do(of: &Trouble) -> String {
-    let show = format!("ramline show cgroups {}", word(&of.path));
-    let unknown = format!("what it needs is not known ({show} shows what fills it)");
+    let need = format!("sudo ramline need {} measures what it needs", word(&of.path));
     match (of.cause, of.knob) {
         (Cause::StuckInOom, _) => "raise its limit, end a process of it, or switch kills on again".to_owned(),
         (Cause::NothingToReclaim, Knob::High) => format!(
-            "give it swap, or raise or remove memory.high: slowing down frees nothing where nothing can be reclaimed; {unknown}"
+            "give it swap, or raise or remove memory.high: slowing down frees nothing where nothing can be reclaimed; {need}"
         ),
         (Cause::NothingToReclaim | Cause::Killed, _) => {
-            format!("raise its limit, give it swap, or make its load smaller: {unknown}")
+            format!("raise its limit, give it swap, or make its load smaller: {need}")
         }
         (Cause::Dirty, _) => {
-            format!("write sooner or less at once (fsync, a faster disk), or raise its limit: {unknown}")
+            format!("write sooner or less at once (fsync, a faster disk), or raise its limit: {need}")
         }
         (Cause::OwnsSwap, _) => {
             let none = if of.version == Version::V2 { "memory.swap.max" } else { "memory.swappiness 0" };
             format!(
-                "its limit filled swap, not the machine: raise the limit, or keep the group out of swap ({none}); {unknown}"
+                "its limit filled swap, not the machine: raise the limit, or keep the group out of swap ({none}); {need}"
             )
         }
-        _ => format!("raise its limit, or make its load smaller: {unknown}"),
+        _ => format!("raise its limit, or make its load smaller: {need}"),
     }
 }
 

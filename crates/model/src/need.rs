@@ -121,6 +121,12 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
     }
 }
 
+/// It fills its limit: what it needs is worth asking.
+#[must_use]
+pub fn fills_limit(group: &GroupMemory) -> bool {
+    !has_room(group)
+}
+
 /// A part of its limit is left, or it has none.
 fn has_room(group: &GroupMemory) -> bool {
     match (group.bound.room, group.bound.effective_max) {

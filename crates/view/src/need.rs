@@ -23,8 +23,10 @@ impl Screen for Need {
         sheet.answer(paint, answer(self));
         sheet.line(today(self));
         if !self.steps.is_empty() {
-            let heading = if self.trial.is_some() { "Measured while it grew" } else { "With a size of" };
-            sheet.headed_table(heading, table(&self.steps));
+            match self.trial {
+                Some(_) => sheet.headed_table("Measured while it grew", measured(&self.steps)),
+                None => sheet.headed_table("With a size of", table(&self.steps)),
+            }
         }
         if let Some(trial) = &self.trial {
             tried(&mut sheet, trial);
@@ -148,6 +150,15 @@ fn today(need: &Need) -> String {
 
 fn per_second(rate: f64) -> String {
     if rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") }
+}
+
+/// Only what was measured: a service that waits less does more, so that a rate is no share of what it did before.
+fn measured(steps: &[NeedStep]) -> Table<&NeedStep> {
+    Table::of(steps)
+        .right("size", |step| step.size)
+        .right("more", |step| format!("+{}", step.more))
+        .right("misses a second", |step| step.misses_per_second.map_or_else(|| "not seen".to_owned(), per_second))
+        .bar(|step| step.left.map(|left| left.min(1.0)))
 }
 
 fn table(steps: &[NeedStep]) -> Table<&NeedStep> {

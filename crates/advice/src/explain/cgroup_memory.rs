@@ -70,8 +70,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if let Some(said) = &worst {
         out.to_do = format!("{}.", capital(&said.to_do));
     } else if let Some(group) = at_limit {
-        let look = format!("ramline show cgroups {} --for 5s", word(&group.path));
-        out.to_do = format!("Look whether its files are read again ({look}): if so, raise its limit.");
+        let need = format!("sudo ramline need {}", word(&group.path));
+        out.to_do = format!("Look whether it reads its files again, and how much it needs: {need}.");
     } else if let Some(room) = &room {
         out.to_do = if room.room.0 < room.limit.0 / 10 {
             "Look whether its files are read again (show cgroups --for 5s): if so, raise the limit.".into()

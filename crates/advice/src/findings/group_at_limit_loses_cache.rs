@@ -72,9 +72,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     grounds.add("available on the machine", available, "/proc/meminfo MemAvailable");
     let waits = waits.map(|p| format!("; its tasks wait for memory {p:.1} % of the time")).unwrap_or_default();
     // What a group lacks shows only where it has it: no number is made up.
-    let show = format!("ramline show cgroups {}", word(&group.path));
+    let need = format!("sudo ramline need {}", word(&group.path));
     let advice = format!(
-        "a higher limit, as long as less is read again, or a smaller load; how much it needs is not known ({show} shows what fills it)"
+        "a higher limit, as long as less is read again, or a smaller load; {need} measures how much it needs"
     );
     Some(Draft {
         title: format!(

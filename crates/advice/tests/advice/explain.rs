@@ -217,7 +217,7 @@ fn pressure_answers_for_the_machine_and_for_the_group_each_by_itself() {
         told.answer_short
     );
     // It was "a limit of 600.0 MiB would let it keep more": no measurement said so.
-    assert!(told.to_do.contains("how much it needs is not known") && !told.to_do.contains("600"), "{}", told.to_do);
+    assert!(told.to_do.contains("sudo ramline need") && !told.to_do.contains("600"), "{}", told.to_do);
     let told = without_swap().inputs(|i| explain("pressure", i)).unwrap();
     assert!(told.answer_short.starts_with("No. Memory is fine"), "{}", told.answer_short);
 }

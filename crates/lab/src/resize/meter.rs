@@ -22,6 +22,9 @@ use crate::prelude::*;
 const FEW_GHOSTS: usize = 2;
 /// Fewer reads have no mean that means anything: their sum is given in whole milliseconds.
 const FEWEST_READS: u64 = 10;
+/// A zram device counts in ticks of the timer, of 10 ms at most (CONFIG_HZ=100): its mean is that of all reads and one tick, so that
+/// reads faster than a tick are not taken for free.
+const TICK_MS: u64 = 10;
 
 /// Counters at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +64,8 @@ pub struct Meter<'a> {
     disks: BTreeSet<String>,
     all_disks: Vec<String>,
     swap_disks: Vec<String>,
+    /// Swap is of zram devices alone.
+    by_ticks: bool,
     begun: Instant,
     first: Option<Reading>,
 }
@@ -71,11 +76,13 @@ impl<'a> Meter<'a> {
         let watch = ids_below(group.dir()).and_then(|ids| PageCacheWatch::start(root, &ids)).ok();
         let is_device = |path: &Path| path.starts_with("/dev");
         let areas = swap::areas(root)?;
+        let named = |path: &Path| path.file_name()?.to_str().map(str::to_owned);
         let swap_disks = areas.iter().filter_map(|area| {
             let path = Path::new(&area.path);
-            let name = path.file_name()?.to_str()?.to_owned();
-            if is_device(path) && requests::reads(root, &name).is_some() { Some(name) } else { requests::disk_of(root, path) }
+            let name = named(path).filter(|name| is_device(path) && requests::reads(root, name).is_some());
+            name.or_else(|| requests::disk_of(root, path))
         });
+        let swap_disks: Vec<String> = swap_disks.collect();
         Ok(Meter {
             root,
             group: group.clone(),
@@ -84,7 +91,8 @@ impl<'a> Meter<'a> {
             devices: BTreeSet::new(),
             disks: BTreeSet::new(),
             all_disks: disks(root),
-            swap_disks: swap_disks.collect(),
+            by_ticks: swap_disks.iter().all(|disk| disk.starts_with("zram")),
+            swap_disks,
             begun: Instant::now(),
             first: None,
         })
@@ -145,7 +153,13 @@ impl<'a> Meter<'a> {
             Some(waited) => Some(waited as f64 * 1e3),
             None => {
                 let files = self.cost(misses, before.files, after.files, |reading| reading.files);
-                let swap = self.cost(swap_ins.unwrap_or(0), before.swap, after.swap, |reading| reading.swap);
+                let swap_ins = swap_ins.unwrap_or(0);
+                let swap = if self.by_ticks {
+                    let mean = Reads { took_ms: after.swap.took_ms + TICK_MS, ..after.swap }.mean_ns();
+                    if swap_ins == 0 { Some(0.0) } else { mean.map(|mean| swap_ins as f64 * mean) }
+                } else {
+                    self.cost(swap_ins, before.swap, after.swap, |reading| reading.swap)
+                };
                 files.zip(swap).map(|(files, swap)| files + swap)
             }
         };

@@ -8,6 +8,7 @@ mod one;
 use ramline_model::groups::{
     self, GroupMemory, GroupTree, NoSuchGroup, NodeEviction, OwnerKind, PartId, Reading, Selected, Selection, Sort,
 };
+use ramline_model::need;
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::{Seen, Unseen};
 
@@ -207,7 +208,13 @@ impl ShowCgroups {
             "freeable: what reclaim could take at once, without swap, at most; what must be written first is not in it. A page is charged to the group that touched it \
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));
-        sheet.next(if self.one.is_some() { "ramline show cgroups" } else { "ramline show cgroups GROUP" });
+        match &self.one {
+            Some(one) if need::fills_limit(&one.group) => {
+                sheet.next(&format!("sudo ramline need {}", ramline_units::quoted(&one.group.path)));
+            }
+            Some(_) => sheet.next("ramline show cgroups"),
+            None => sheet.next("ramline show cgroups GROUP"),
+        }
     }
 }
 
