@@ -8,6 +8,7 @@ mod down;
 mod held;
 mod meter;
 mod subject;
+mod swap_cost;
 mod up;
 mod verify;
 

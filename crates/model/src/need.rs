@@ -5,10 +5,12 @@
 //!
 //! Worked example: a database in a group limited to 200 MiB, whose pages all return within 345 MiB of evictions, needs 545 MiB.
 
+mod set;
 mod tried;
 
 use ramline_evidence::{FEWEST_RETURNS, GhostCurve, SizeTrial, SizeVerified};
 
+pub use set::SetLimit;
 pub use tried::{Direction, direction};
 
 use crate::groups::GroupMemory;
@@ -80,6 +82,9 @@ pub struct Need {
     /// What was missed while its size was changed: then the answer is of this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<SizeTrial>,
+    /// What sets the answer as its limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<SetLimit>,
     /// The answer set as the limit, and measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<SizeVerified>,
@@ -117,6 +122,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
         swap_ins: rates.refaults_anon,
         curve,
         trial: None,
+        set: None,
         verified: None,
     }
 }
@@ -151,6 +157,24 @@ mod tests {
     use ramline_snapshot::{Seen, Snapshot};
 
     const SPAN: Nanos = Nanos(10_000_000_000);
+
+    /// A need of which nothing was seen.
+    pub(super) fn empty() -> Need {
+        Need {
+            group: "/db".into(),
+            current: Bytes::from_mib(200),
+            limit: Some(Bytes::from_mib(200)),
+            limit_at: Some("/db".into()),
+            answer: NeedAnswer::FirstReads,
+            steps: Vec::new(),
+            reads_ahead: None,
+            swap_ins: None,
+            curve: GhostCurve::default(),
+            trial: None,
+            set: None,
+            verified: None,
+        }
+    }
 
     /// A group that used so much before and after, within a limit, with this many major faults a second.
     fn group(before: u64, after: u64, limit: u64, major_faults: u64) -> GroupMemory {

@@ -110,6 +110,11 @@ fn tried(sheet: &mut Sheet, trial: &SizeTrial) {
 }
 
 fn verified(sheet: &mut Sheet, need: &Need) {
+    if let Some(set) = &need.set {
+        sheet.line("Set it, and take it back:");
+        sheet.command(4, &set.command);
+        sheet.command(4, &set.undo);
+    }
     let Some(done) = &need.verified else { return };
     let predicted = done.predicted.map(|rate| format!(", {} or fewer predicted", per_second(rate))).unwrap_or_default();
     let lost = done.after.lost.map(|lost| format!(", {} of the time lost", number::percent(lost))).unwrap_or_default();
@@ -130,7 +135,9 @@ fn down(trial: &SizeTrial) -> String {
     match trial.end {
         TrialEnd::LostTime => format!("At {at} it lost more than {guard} of its time and did not recover within 8 s."),
         TrialEnd::Burst => format!("At {at} it suddenly lost much of its time, and got its memory back at once."),
-        TrialEnd::Stuck => format!("At {at} the kernel could reclaim nothing more."),
+        TrialEnd::Stuck => format!(
+            "At {at} the kernel could reclaim nothing more: with that limit it would have killed a process. Leave it more."
+        ),
         TrialEnd::Anonymous => {
             "It was not tried with less: without swap its anonymous memory must stay in RAM.".to_owned()
         }

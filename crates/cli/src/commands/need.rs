@@ -54,6 +54,8 @@ impl Need {
         let path = self.find(&root, &tree)?;
         let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));
         let ids = ramline_kernel::cgroup::ids_below(&dir)?;
+        // Taken first: a second one is refused before it has watched.
+        let lock = if self.try_it || self.verify { Some(state::lock(&root)?) } else { None };
         let current = tree.groups.iter().find(|group| group.path == path).and_then(|group| group.current);
         signals::install();
         let terminal = Terminal::new();
@@ -80,9 +82,11 @@ impl Need {
             )
         );
         let seen = need::need(group, curve);
-        let seen = if self.try_it { self.tried(&root, &tree, at, seen, &after)? } else { seen };
-        let seen = if self.verify { self.verified(&root, &tree, seen)? } else { seen };
-        self.format.versioned(&seen)?;
+        let seen = match &lock {
+            Some(lock) => self.changed(&trial::At { root: &root, tree: &tree, at, lock }, seen, &after)?,
+            None => seen,
+        };
+        self.format.versioned(&seen.with_command(&tree))?;
         Ok(exit::DONE)
     }
 

@@ -210,6 +210,12 @@ impl Ramp<'_> {
 
     fn end(&mut self, end: TrialEnd, sample: &TrialSample) {
         self.done.end = end;
+        if end == TrialEnd::Stuck {
+            // The harm came late: what was tried within the last 8 s is not taken for harmless.
+            let recent = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
+            let earlier = self.done.samples.iter().rev().find(|earlier| earlier.at.0 + recent <= sample.at.0);
+            self.done.held = earlier.map_or(Some(self.done.before.size), |earlier| earlier.limit);
+        }
         self.done.samples.push(*sample);
         self.done.tripped = matches!(end, TrialEnd::LostTime | TrialEnd::Burst | TrialEnd::Stuck).then_some(self.target);
     }

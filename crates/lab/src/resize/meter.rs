@@ -1,7 +1,8 @@
 //! What a group misses and how much time that costs it, read again and again.
 //!
 //! Misses are counted by the programs of [`ramline_kernel::bpf`]; where the kernel has none for us, its own refaults are taken, which leave out pages whose
-//! eviction it has forgotten. Time lost is the group's own pressure (version 2), else misses and swap-ins, each as long as a read took the disk meanwhile.
+//! eviction it has forgotten. Time lost is the group's own pressure (version 2), else misses and swap-ins, each as long as a read took the disk meanwhile;
+//! a swap-in from zram as long as one of our own.
 //!
 //! Worked example: 300 misses in a second and 30 ms that the disk took for 300 reads are 3 % of the time lost.
 
@@ -16,6 +17,7 @@ use ramline_snapshot::blocks::Reads;
 use ramline_trace::FileId;
 use ramline_trace::ghosts::Ghosts;
 
+use super::swap_cost::swap_in_ns;
 use crate::prelude::*;
 
 /// Nothing is asked of distances here.
@@ -66,6 +68,8 @@ pub struct Meter<'a> {
     swap_disks: Vec<String>,
     /// Swap is of zram devices alone.
     by_ticks: bool,
+    /// Then what one swap-in costs.
+    swap_in_ns: Option<f64>,
     begun: Instant,
     first: Option<Reading>,
 }
@@ -83,6 +87,7 @@ impl<'a> Meter<'a> {
             name.or_else(|| requests::disk_of(root, path))
         });
         let swap_disks: Vec<String> = swap_disks.collect();
+        let by_ticks = !swap_disks.is_empty() && swap_disks.iter().all(|disk| disk.starts_with("zram"));
         Ok(Meter {
             root,
             group: group.clone(),
@@ -91,7 +96,8 @@ impl<'a> Meter<'a> {
             devices: BTreeSet::new(),
             disks: BTreeSet::new(),
             all_disks: disks(root),
-            by_ticks: swap_disks.iter().all(|disk| disk.starts_with("zram")),
+            by_ticks,
+            swap_in_ns: if by_ticks { swap_in_ns() } else { None },
             swap_disks,
             begun: Instant::now(),
             first: None,
@@ -155,7 +161,8 @@ impl<'a> Meter<'a> {
                 let files = self.cost(misses, before.files, after.files, |reading| reading.files);
                 let swap_ins = swap_ins.unwrap_or(0);
                 let swap = if self.by_ticks {
-                    let mean = Reads { took_ms: after.swap.took_ms + TICK_MS, ..after.swap }.mean_ns();
+                    let by_device = || Reads { took_ms: after.swap.took_ms + TICK_MS, ..after.swap }.mean_ns();
+                    let mean = self.swap_in_ns.or_else(by_device);
                     if swap_ins == 0 { Some(0.0) } else { mean.map(|mean| swap_ins as f64 * mean) }
                 } else {
                     self.cost(swap_ins, before.swap, after.swap, |reading| reading.swap)

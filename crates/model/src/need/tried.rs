@@ -143,23 +143,8 @@ fn step(base: Bytes, percent: u64, trial: &SizeTrial, answer: NeedAnswer) -> Nee
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::{GhostCurve, TrialEnd, TrialSample};
-
-    fn need() -> Need {
-        Need {
-            group: "/db".into(),
-            current: Bytes::from_mib(200),
-            limit: Some(Bytes::from_mib(200)),
-            limit_at: Some("/db".into()),
-            answer: NeedAnswer::FirstReads,
-            steps: Vec::new(),
-            reads_ahead: None,
-            swap_ins: None,
-            curve: GhostCurve::default(),
-            trial: None,
-            verified: None,
-        }
-    }
+    use super::super::tests::empty as need;
+    use ramline_evidence::{TrialEnd, TrialSample};
 
     fn sample(mib: u64, misses: f64) -> TrialSample {
         TrialSample { size: Bytes::from_mib(mib), misses, ..TrialSample::default() }

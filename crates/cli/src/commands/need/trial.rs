@@ -12,19 +12,30 @@ pub const FIRST_LOOK: Duration = Duration::from_secs(5);
 /// A ramp of so long goes down to a sixth.
 const USUAL: Duration = Duration::from_mins(2);
 
+/// Where.
+pub struct At<'a> {
+    /// The live machine.
+    pub root: &'a Root,
+    /// All groups.
+    pub tree: &'a GroupTree,
+    /// The one.
+    pub at: usize,
+    /// No other ramline changes anything meanwhile.
+    pub lock: &'a RunLock,
+}
+
 impl Need {
+    /// What was asked for beyond watching.
+    pub fn changed(&self, place: &At<'_>, seen: need::Need, now: &Snapshot) -> Result<need::Need> {
+        let seen = if self.try_it { self.tried(place, seen, now)? } else { seen };
+        if self.verify { self.verified(place, seen) } else { Ok(seen) }
+    }
+
     /// Its size changed, and put back.
-    pub fn tried(
-        &self,
-        root: &Root,
-        tree: &GroupTree,
-        at: usize,
-        seen: need::Need,
-        now: &Snapshot,
-    ) -> Result<need::Need> {
+    fn tried(&self, place: &At<'_>, seen: need::Need, now: &Snapshot) -> Result<need::Need> {
         let free = now.meminfo.data().map(|meminfo| (meminfo.mem_available, meminfo.swap_free));
         let (available, swap) = free.map_or((None, None), |free| free);
-        let direction = need::direction(tree, at, &seen, available.unwrap_or_default(), swap.unwrap_or_default());
+        let direction = need::direction(place.tree, place.at, &seen, available.unwrap_or_default(), swap.unwrap_or_default());
         let shown = ramline_view::escape(&seen.group);
         let refused = |why: String| Err(Failure::refused(why).into());
         let trial = match direction {
@@ -40,22 +51,21 @@ impl Need {
                     "{shown} is at its limit, and only {free} could be given to it for a while\n  try: sudo ramline need {shown}"
                 ));
             }
-            Direction::Up { limit, ceiling } => self.on(root, tree, &seen, |trial, subject, seen| {
+            Direction::Up { limit, ceiling } => self.on(place, &seen, |trial, subject, seen| {
                 resize::up(trial, subject, limit, ceiling, seen)
             })?,
             Direction::Down { swap } => {
-                self.on(root, tree, &seen, |trial, subject, seen| resize::down(trial, subject, swap, seen))?
+                self.on(place, &seen, |trial, subject, seen| resize::down(trial, subject, swap, seen))?
             }
         };
         Ok(seen.tried(trial))
     }
 
     /// The answer as its limit.
-    pub fn verified(&self, root: &Root, tree: &GroupTree, seen: need::Need) -> Result<need::Need> {
+    fn verified(&self, place: &At<'_>, seen: need::Need) -> Result<need::Need> {
         let Some(size) = seen.size() else { return Ok(seen) };
-        let lock = state::lock(root)?;
-        let (subject, terminal) = (Subject::find(root, Path::new(&tree.mount), &seen.group)?, Terminal::new());
-        let trial = self.trial(root, &lock);
+        let subject = Subject::find(place.root, Path::new(&place.tree.mount), &seen.group)?;
+        let (terminal, trial) = (Terminal::new(), self.trial(place));
         let doing = |what: &str| terminal.now(format!("{}, at {size}: {what}", ramline_view::escape(&seen.group)));
         let done = resize::verify(&trial, &subject, size, self.keep, doing)?;
         drop(terminal);
@@ -64,21 +74,19 @@ impl Need {
 
     fn on<T>(
         &self,
-        root: &Root,
-        tree: &GroupTree,
+        place: &At<'_>,
         seen: &need::Need,
         work: impl FnOnce(&Trial<'_>, &Subject, &mut resize::Seen<'_>) -> ramline_lab::Result<T>,
     ) -> Result<T> {
-        let lock = state::lock(root)?;
-        let subject = Subject::find(root, Path::new(&tree.mount), &seen.group)?;
+        let subject = Subject::find(place.root, Path::new(&place.tree.mount), &seen.group)?;
         let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));
-        let done = work(&self.trial(root, &lock), &subject, &mut |sample, limit| {
+        let done = work(&self.trial(place), &subject, &mut |sample, limit| {
             terminal.now(format!("trying {shown} up to {limit}: {} now, {:.0} misses a second", sample.size, sample.misses));
         });
         Ok(done?)
     }
 
-    fn trial<'a>(&self, root: &'a Root, lock: &'a RunLock) -> Trial<'a> {
-        Trial { root, lock, most: self.span.unwrap_or(USUAL), crash_after: state::crash_after() }
+    fn trial<'a>(&self, place: &At<'a>) -> Trial<'a> {
+        Trial { root: place.root, lock: place.lock, most: self.span.unwrap_or(USUAL), crash_after: state::crash_after() }
     }
 }

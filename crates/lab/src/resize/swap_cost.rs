@@ -1,0 +1,40 @@
+//! What a swap-in costs here: some pages of our own are paged out and touched again, each timed with its whole fault.
+//!
+//! Done where swap is on zram alone, which reads at once and one page at a time; its own counters are of ticks and leave the fault out. Other swap has the
+//! counters of its disk.
+
+use ramline_kernel::map::{Advice, Map, Sharing};
+
+use crate::prelude::*;
+
+/// Pages that are paged out: 1 MiB.
+const PAGES: usize = 256;
+/// Fewer swap-ins have no median worth anything.
+const FEWEST: usize = 64;
+
+/// Nanoseconds of one, the median; `None` where our pages did not go.
+pub fn swap_in_ns() -> Option<f64> {
+    let page = usize::try_from(process::page_size()).ok()?;
+    let mut map = Map::anonymous(Bytes(process::page_size() * 256), Sharing::Private).ok()?;
+    map.advise(Advice::NoHugePages).ok()?;
+    let mut random = SplitMix64::new(51);
+    // Half of a page is random, half is zeros: compressed it is half as large, as much memory is.
+    for at in 0..PAGES {
+        let half: Vec<u8> = (0..page / 16).flat_map(|_| random.below(u64::MAX).to_ne_bytes()).collect();
+        map.write_at(at * page, &half).ok()?;
+    }
+    map.advise(Advice::PageOut).ok()?;
+    let mut took: Vec<f64> = Vec::with_capacity(PAGES);
+    for n in 0..PAGES {
+        // 97 and 256 have no common divisor: all pages, and no two neighbours.
+        let at = n * 97 % PAGES * page;
+        if map.is_resident(at).ok()? {
+            continue;
+        }
+        let begun = Instant::now();
+        map.touch_read(at).ok()?;
+        took.push(begun.elapsed().as_secs_f64() * 1e9);
+    }
+    took.sort_by(f64::total_cmp);
+    (took.len() >= FEWEST).then(|| took.get(took.len() / 2).copied()).flatten()
+}
