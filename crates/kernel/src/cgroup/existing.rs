@@ -8,6 +8,7 @@ use ramline_snapshot::cgroup::Version;
 use serde::{Deserialize, Serialize};
 
 use super::hierarchy::Hierarchy;
+use super::oom::OomNotices;
 use super::path::{PREFIX, groups_in};
 use super::stat::{self, GroupStat};
 use super::v1;
@@ -137,6 +138,12 @@ impl Existing {
     pub fn is_stuck(&self) -> bool {
         let text = read_knob(&self.dir.join(OOM)).unwrap_or_default();
         text.lines().any(|line| line.trim() == "under_oom 1")
+    }
+
+    /// Notices of it running out of memory, also for a moment; version 1 only.
+    #[must_use]
+    pub fn oom_notices(&self) -> Option<OomNotices> {
+        if self.version == Version::V1 { OomNotices::start(&self.dir) } else { None }
     }
 
     /// Takes the limit away; where the group has one of its own (`before`), that becomes `most`, if it is less.

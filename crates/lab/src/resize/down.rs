@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd, TrialSample};
+use ramline_kernel::cgroup::OomNotices;
 
 use super::held::Held;
 use super::meter::{Meter, Reading};
@@ -48,6 +49,7 @@ pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut Seen<'
         meter,
         swap,
         by_request: subject.group.can_reclaim(),
+        notices: subject.group.oom_notices(),
         kills: before.kills(),
         baseline: baseline.lost.unwrap_or(0.0),
         readings: VecDeque::from([before]),
@@ -103,6 +105,7 @@ struct Ramp<'a> {
     meter: Meter<'a>,
     swap: Bytes,
     by_request: bool,
+    notices: Option<OomNotices>,
     kills: Option<u64>,
     /// Lost before anything was changed.
     baseline: f64,
@@ -126,7 +129,8 @@ impl Ramp<'_> {
             if is_whole && lost.is_some_and(|lost| lost > GUARD * BURST) {
                 return Ok(self.end(TrialEnd::Burst, &sample));
             }
-            if self.subject.group.is_stuck() {
+            let ran_out = self.notices.as_ref().is_some_and(|notices| notices.since() > 0);
+            if ran_out || self.subject.group.is_stuck() {
                 return Ok(self.end(TrialEnd::Stuck, &sample));
             }
             if second.elapsed() < SECOND {

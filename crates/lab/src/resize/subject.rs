@@ -2,7 +2,11 @@
 
 use ramline_kernel::cgroup::{Existing, processes_below};
 
+use crate::experiments::knee::service::others;
 use crate::prelude::*;
+
+/// Other processes that are named.
+const NAMED: usize = 3;
 
 /// A group that will do.
 #[derive(Debug)]
@@ -15,11 +19,11 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The group at this path of the hierarchy.
+    /// The group at this path of the hierarchy, or that of a process, which then must be alone there with its family.
     ///
     /// # Errors
-    /// `Refused`: ramline is in it, it is one of ours, it has no process or no memory limit.
-    pub fn find(root: &Root, mount: &Path, path: &str) -> Result<Subject> {
+    /// `Refused`: ramline is in it, it is one of ours, it has no process, or others than the one that was named; it has no memory limit.
+    pub fn find(root: &Root, mount: &Path, path: &str, pid: Option<u32>) -> Result<Subject> {
         let dir = mount.join(path.trim_start_matches('/'));
         let shown = ramline_units::escape(path);
         let refused = |why: &str, hint: &str| LabError::refused(vec![format!("{shown} {why}")], hint);
@@ -34,6 +38,12 @@ impl Subject {
         let pids: Vec<_> = processes_below(root, &dir)?.into_iter().filter_map(starts).collect();
         if pids.is_empty() {
             return Err(refused("has no process: is the service running?", "ramline show cgroups"));
+        }
+        let all: Vec<u32> = pids.iter().map(|(pid, _)| *pid).collect();
+        if let Some(others) = pid.map(|pid| others(root, pid, &all)).filter(|others| !others.is_empty()) {
+            let named = others.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            let why = format!("also holds {named}, which the limit would be on too; name the group to try them all");
+            return Err(refused(&why, &format!("sudo ramline need {shown} --try")));
         }
         Ok(Subject { path: path.to_owned(), group, pids })
     }

@@ -64,7 +64,7 @@ impl Need {
     /// The answer as its limit.
     fn verified(&self, place: &At<'_>, seen: need::Need) -> Result<need::Need> {
         let Some(size) = seen.size() else { return Ok(seen) };
-        let subject = Subject::find(place.root, Path::new(&place.tree.mount), &seen.group)?;
+        let subject = self.subject(place, &seen)?;
         let (terminal, trial) = (Terminal::new(), self.trial(place));
         let doing = |what: &str| terminal.now(format!("{}, at {size}: {what}", ramline_view::escape(&seen.group)));
         let done = resize::verify(&trial, &subject, size, self.keep, doing)?;
@@ -78,12 +78,19 @@ impl Need {
         seen: &need::Need,
         work: impl FnOnce(&Trial<'_>, &Subject, &mut resize::Seen<'_>) -> ramline_lab::Result<T>,
     ) -> Result<T> {
-        let subject = Subject::find(place.root, Path::new(&place.tree.mount), &seen.group)?;
+        let subject = self.subject(place, seen)?;
         let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));
         let done = work(&self.trial(place), &subject, &mut |sample, limit| {
             terminal.now(format!("trying {shown} up to {limit}: {} now, {:.0} misses a second", sample.size, sample.misses));
         });
         Ok(done?)
+    }
+
+    fn subject(&self, place: &At<'_>, seen: &need::Need) -> Result<Subject> {
+        // A group that has a number for a name was found by that.
+        let is_name = seen.group.rsplit('/').next() == Some(self.group.as_str());
+        let pid = self.group.parse().ok().filter(|_| !is_name);
+        Ok(Subject::find(place.root, Path::new(&place.tree.mount), &seen.group, pid)?)
     }
 
     fn trial<'a>(&self, place: &At<'a>) -> Trial<'a> {

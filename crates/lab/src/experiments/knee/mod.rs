@@ -9,7 +9,7 @@ use ramline_evidence::knee::{self, Knee, KneeAsked};
 
 mod asking;
 mod client;
-mod service;
+pub(crate) mod service;
 
 use std::cell::RefCell;
 

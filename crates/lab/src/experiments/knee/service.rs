@@ -134,7 +134,7 @@ fn own_group(root: &Root) -> String {
 }
 
 /// The processes of a group that are neither this one, nor its forebears or descendants there: `cron (pid 12)`.
-fn others(root: &Root, pid: u32, pids: &[u32]) -> Vec<String> {
+pub fn others(root: &Root, pid: u32, pids: &[u32]) -> Vec<String> {
     let works: BTreeMap<u32, process::Work> =
         pids.iter().filter_map(|pid| Some((*pid, process::work(root, *pid).ok()?))).collect();
     let above = |pid: u32| {
