@@ -60,6 +60,9 @@ pub struct GhostCurve {
     pub sampled: u64,
     /// Events that were lost, because they came faster than they were read.
     pub lost: u64,
+    /// The device that most of them came from, as `major:minor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Distances, ascending.
     pub buckets: Vec<GhostBucket>,
 }

@@ -1,9 +1,10 @@
 //! How much memory a running service needs, by changing its size for a while and putting it back.
 //!
 //! Upwards ([`up`]): its limit is raised while its cache fills; what it misses at each size on the way is the curve. Downwards ([`down`]): it is made
-//! smaller by 1.5 % a second until it loses time. The limit that was there stands in the journal and with a process that outlives us, and is put back
+//! smaller by 1.5 % a second until it loses time, and larger again until a size is harmless. The limit that was there stands in the journal and with a process that outlives us, and is put back
 //! whatever the end is. What it is not: an experiment of the lab, which has groups of its own.
 
+mod climb;
 mod down;
 mod held;
 mod meter;

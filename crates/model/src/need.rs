@@ -5,11 +5,13 @@
 //!
 //! Worked example: a database in a group limited to 200 MiB, whose pages all return within 345 MiB of evictions, needs 545 MiB.
 
+mod ahead;
 mod set;
 mod tried;
 
 use ramline_evidence::{FEWEST_RETURNS, GhostCurve, SizeTrial, SizeVerified};
 
+pub use ahead::{DiskReadAhead, READ_AHEAD_WORST};
 pub use set::SetLimit;
 pub use tried::{Direction, direction};
 
@@ -46,7 +48,7 @@ pub enum NeedAnswer {
 }
 
 /// One size, and what is left there.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeedStep {
     /// The size of the group.
     pub size: Bytes,
@@ -54,6 +56,9 @@ pub struct NeedStep {
     pub more: Bytes,
     /// The share of today's misses that is left; `None` beyond what was seen.
     pub left: Option<f64>,
+    /// The most that may be left, where the kernel's read-ahead adds to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
     /// The same as misses a second.
     pub misses_per_second: Option<f64>,
 }
@@ -75,6 +80,9 @@ pub struct Need {
     pub steps: Vec<NeedStep>,
     /// Pages read with a miss, where read(2) meets the kernel's read-ahead: more is left than said, until all fits.
     pub reads_ahead: Option<f64>,
+    /// The read-ahead of its disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskReadAhead>,
     /// Anonymous pages swapped in a second, which this does not count; `None` where the kernel does not tell.
     pub swap_ins: Option<f64>,
     /// What was seen.
@@ -119,6 +127,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
         answer,
         steps,
         reads_ahead,
+        disk: None,
         swap_ins: rates.refaults_anon,
         curve,
         trial: None,
@@ -145,7 +154,7 @@ fn step(base: Bytes, percent: u64, curve: &GhostCurve) -> NeedStep {
     let more = base.scale(percent - 100, 100).unwrap_or_default();
     let left = curve.left(more);
     let misses_per_second = left.zip(curve.misses_per_second()).map(|(left, now)| left * now);
-    NeedStep { size: base + more, more, left, misses_per_second }
+    NeedStep { size: base + more, more, left, at_most: None, misses_per_second }
 }
 
 #[cfg(test)]
@@ -168,6 +177,7 @@ mod tests {
             answer: NeedAnswer::FirstReads,
             steps: Vec::new(),
             reads_ahead: None,
+            disk: None,
             swap_ins: None,
             curve: GhostCurve::default(),
             trial: None,

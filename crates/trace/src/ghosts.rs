@@ -48,6 +48,7 @@ pub struct Ghosts {
     order: Order,
     last: HashMap<u32, (Page, Nanos)>,
     seen: BTreeMap<u64, (u64, u64)>,
+    devices: HashMap<u32, u64>,
     total: GhostCurve,
 }
 
@@ -68,6 +69,7 @@ impl Ghosts {
             order: Order::default(),
             last: HashMap::new(),
             seen: BTreeMap::new(),
+            devices: HashMap::new(),
             total: GhostCurve::default(),
         }
     }
@@ -108,6 +110,7 @@ impl Ghosts {
     /// A task had a folio of so many pages read.
     pub fn added(&mut self, at: Nanos, task: u32, file: FileId, index: u64, pages: u64) {
         self.total.pages_added += pages;
+        *self.devices.entry(file.device).or_default() += pages;
         for n in 0..pages {
             let page = (file, index.saturating_add(n));
             let is_first = n == 0 && self.begins_batch(at, task, page);
@@ -174,7 +177,9 @@ impl Ghosts {
         let buckets =
             self.seen.iter().map(|(&pages, &(returned, beyond))| GhostBucket { pages, returned, beyond }).collect();
         let pages_out = (self.out.len() as u64).saturating_mul(self.sampled);
-        GhostCurve { watched, page_size, pages_out, sampled: self.sampled, buckets, ..self.total.clone() }
+        // As the kernel counts devices: 12 bits and 20.
+        let device = self.devices.iter().max_by_key(|(_, pages)| **pages).map(|(dev, _)| format!("{}:{}", dev >> 20, dev & 0xf_ffff));
+        GhostCurve { watched, page_size, pages_out, sampled: self.sampled, device, buckets, ..self.total.clone() }
     }
 }
 

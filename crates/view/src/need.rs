@@ -1,13 +1,11 @@
 //! `ramline need`: how much memory a group needs, in one sentence, and what is left at other sizes.
 
 use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd};
-use ramline_model::need::{Need, NeedAnswer, NeedStep};
+use ramline_model::need::{Need, NeedAnswer, NeedStep, READ_AHEAD_WORST};
 use ramline_sheet::format;
 
 use crate::prelude::*;
 
-/// How much more is left with the kernel's read-ahead than without it, at most (measured on PostgreSQL and SQLite, docs/need.md).
-const READ_AHEAD_WORST: f64 = 2.5;
 /// A swap-in a second and more is worth a line.
 const WORTH_A_LINE: f64 = 1.0;
 
@@ -25,6 +23,7 @@ impl Screen for Need {
         if !self.steps.is_empty() {
             match self.trial {
                 Some(_) => sheet.headed_table("Measured while it grew", measured(&self.steps)),
+                None if self.reads_ahead.is_some() => sheet.headed_table("With a size of", bounds(&self.steps)),
                 None => sheet.headed_table("With a size of", table(&self.steps)),
             }
         }
@@ -35,11 +34,16 @@ impl Screen for Need {
         }
         sheet.line(self.reads_ahead.map(|pages| {
             format!(
-                "The kernel reads ahead, {pages:.1} pages a miss, and part of that is not used: between the present size and the one at which all \
-                 fits, up to {READ_AHEAD_WORST} times as much is left as shown. Without read-ahead (read_ahead_kb=0 of the disk, or \
-                 POSIX_FADV_RANDOM) it is as shown."
+                "The kernel reads ahead, {pages:.1} pages a miss, and part of that is not used: up to {READ_AHEAD_WORST} times as many misses are left \
+                 as without it. Without read-ahead (POSIX_FADV_RANDOM, or read_ahead_kb=0) it is the smaller share."
             )
         }));
+        if let Some(disk) = &self.disk {
+            let (name, now) = (&disk.disk, disk.now);
+            sheet.line(format!("To switch the read-ahead of {name} off for files opened from then on ({now} now), and on again:"));
+            sheet.command(4, &disk.command);
+            sheet.command(4, &disk.undo);
+        }
         let swap_ins = self.swap_ins.filter(|rate| *rate >= WORTH_A_LINE);
         sheet.line(
             swap_ins.map(|rate| format!("Not counted: {} pages a second were read back from swap.", per_second(rate))),
@@ -133,10 +137,10 @@ fn down(trial: &SizeTrial) -> String {
     let at = trial.tripped.map(|at| at.to_string()).unwrap_or_default();
     let guard = trial.guard.map(number::percent).unwrap_or_default();
     match trial.end {
-        TrialEnd::LostTime => format!("At {at} it lost more than {guard} of its time and did not recover within 8 s."),
+        TrialEnd::LostTime => format!("With {at} it loses more than {guard} of its time."),
         TrialEnd::Burst => format!("At {at} it suddenly lost much of its time, and got its memory back at once."),
         TrialEnd::Stuck => format!(
-            "At {at} the kernel could reclaim nothing more: with that limit it would have killed a process. Leave it more."
+            "With {at} or less it can run out of memory: the kernel could reclaim nothing more and would kill a process."
         ),
         TrialEnd::Anonymous => {
             "It was not tried with less: without swap its anonymous memory must stay in RAM.".to_owned()
@@ -166,6 +170,16 @@ fn measured(steps: &[NeedStep]) -> Table<&NeedStep> {
         .right("more", |step| format!("+{}", step.more))
         .right("misses a second", |step| step.misses_per_second.map_or_else(|| "not seen".to_owned(), per_second))
         .bar(|step| step.left.map(|left| left.min(1.0)))
+}
+
+/// Without the kernel's read-ahead, and with it at most.
+fn bounds(steps: &[NeedStep]) -> Table<&NeedStep> {
+    Table::of(steps)
+        .right("size", |step| step.size)
+        .right("more", |step| format!("+{}", step.more))
+        .right("misses left", |step| step.left.map_or_else(|| "not seen".to_owned(), number::percent))
+        .right("to", |step| step.at_most.map(number::percent))
+        .bar(|step| step.at_most)
 }
 
 fn table(steps: &[NeedStep]) -> Table<&NeedStep> {

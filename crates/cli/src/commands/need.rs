@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use ramline_evidence::GhostCurve;
 use ramline_model::groups::{self, GroupTree};
 use ramline_model::need;
+use ramline_snapshot::blocks::behind;
 use ramline_pagecache::returns::{self, FEWEST_RETURNS, WatchTime};
 
 use crate::prelude::*;
@@ -81,7 +82,11 @@ impl Need {
                 )
             )
         );
+        let device = curve.device.clone().unwrap_or_default();
         let seen = need::need(group, curve);
+        let blocks = || source.snapshot(Wanted { blocks: true, ..Wanted::NOTHING });
+        let blocks = if seen.reads_ahead.is_some() { blocks()?.blocks.data().cloned() } else { None };
+        let seen = seen.with_disk(blocks.as_deref().and_then(|blocks| behind(blocks, &device)));
         let seen = match &lock {
             Some(lock) => self.changed(&trial::At { root: &root, tree: &tree, at, lock }, seen, &after)?,
             None => seen,

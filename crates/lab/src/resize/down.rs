@@ -21,12 +21,12 @@ pub const GUARD: f64 = 0.02;
 /// Over so many times the guard it is put back at once.
 const BURST: f64 = 20.0;
 /// So long it may recover.
-const PATIENCE: Duration = Duration::from_secs(8);
+pub const PATIENCE: Duration = Duration::from_secs(8);
 /// A step, and how often: 1.5 % a second.
 const STEP: (u64, u64) = (15, 1000);
-const SECOND: Duration = Duration::from_secs(1);
+pub const SECOND: Duration = Duration::from_secs(1);
 /// Looked at so often.
-const LOOK: Duration = Duration::from_millis(100);
+pub const LOOK: Duration = Duration::from_millis(100);
 /// Without swap anonymous memory must stay, and may be this share of the size that is tried.
 const MOST_ANONYMOUS: (u64, u64) = (80, 100);
 
@@ -60,7 +60,7 @@ pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut Seen<'
     seen(&baseline, size);
     let begun = Instant::now();
     let held = if ramp.by_request { None } else { Some(Held::begin(trial, subject, size)?) };
-    let outcome = ramp.run(seen);
+    let outcome = ramp.run(seen).and_then(|()| ramp.climb(seen));
     match held {
         Some(held) => held.end(outcome)?,
         None => outcome?,
@@ -77,7 +77,7 @@ fn refuse_without_swap(subject: &Subject, now: &Reading, size: Bytes, swap: Byte
     let why = format!(
         "{anonymous} of the {size} of {shown} are anonymous memory, which without swap cannot be reclaimed: a limit below could kill it"
     );
-    Err(LabError::refused(vec![why], "ramline explain swap"))
+    Err(LabError::refused(vec![why], "ramline explain no-swap"))
 }
 
 /// Anonymous and shared memory are most of this size.
@@ -99,7 +99,8 @@ fn sample_is_whole(readings: &VecDeque<Reading>) -> bool {
     span.is_some_and(|span| span + LOOK >= SECOND)
 }
 
-struct Ramp<'a> {
+/// A ramp on its way.
+pub(super) struct Ramp<'a> {
     trial: &'a Trial<'a>,
     subject: &'a Subject,
     meter: Meter<'a>,
@@ -108,11 +109,11 @@ struct Ramp<'a> {
     notices: Option<OomNotices>,
     kills: Option<u64>,
     /// Lost before anything was changed.
-    baseline: f64,
+    pub(super) baseline: f64,
     /// Of the last second, the oldest first.
     readings: VecDeque<Reading>,
-    target: Bytes,
-    done: SizeTrial,
+    pub(super) target: Bytes,
+    pub(super) done: SizeTrial,
 }
 
 impl Ramp<'_> {
@@ -129,8 +130,7 @@ impl Ramp<'_> {
             if is_whole && lost.is_some_and(|lost| lost > GUARD * BURST) {
                 return Ok(self.end(TrialEnd::Burst, &sample));
             }
-            let ran_out = self.notices.as_ref().is_some_and(|notices| notices.since() > 0);
-            if ran_out || self.subject.group.is_stuck() {
+            if self.ran_out() {
                 return Ok(self.end(TrialEnd::Stuck, &sample));
             }
             if second.elapsed() < SECOND {
@@ -140,7 +140,7 @@ impl Ramp<'_> {
             let Some(lost) = lost else { return Err(self.unmeasured()) };
             self.done.samples.push(sample);
             seen(&sample, self.target);
-            self.subject.is_same(self.trial.root)?;
+            self.is_same()?;
             let is_over = lost > GUARD;
             let is_behind = sample.size > self.target + self.subject.group.slack();
             if is_over {
@@ -174,8 +174,28 @@ impl Ramp<'_> {
         }
     }
 
+    /// It had no memory left at its limit, be it for a moment.
+    pub(super) fn ran_out(&self) -> bool {
+        let noticed = self.notices.as_ref().is_some_and(|notices| notices.since() > 0);
+        noticed || self.subject.group.is_stuck()
+    }
+
+    /// Fails where it is another service by now.
+    pub(super) fn is_same(&self) -> Result<()> {
+        self.subject.is_same(self.trial.root)
+    }
+
+    /// Gives it the target, which is more than it had.
+    pub(super) fn raise(&mut self) -> Result<()> {
+        self.readings.clear();
+        if !self.by_request {
+            self.subject.group.set(self.target)?;
+        }
+        Ok(())
+    }
+
     /// What happened in the last second.
-    fn look(&mut self) -> Result<TrialSample> {
+    pub(super) fn look(&mut self) -> Result<TrialSample> {
         check_interrupted()?;
         let now = self.meter.read().or_else(|error| {
             self.subject.is_same(self.trial.root)?;
@@ -193,7 +213,7 @@ impl Ramp<'_> {
     }
 
     /// Brings it to the target, or keeps it there. What the kernel could not do is seen at the next look, by its size.
-    fn press(&self, size: Bytes) -> Result<()> {
+    pub(super) fn press(&self, size: Bytes) -> Result<()> {
         let group = &self.subject.group;
         let done = if !self.by_request {
             group.set(self.target)

@@ -1,4 +1,5 @@
-//! The commands that set an answer as the limit of the group, and that take it back.
+//! The commands that set an answer as the limit of the group, and that take it back. Downwards that is ramline itself: a limit far below the use, set at
+//! once, killed a Redis with 85 % of its zram free.
 
 use super::{Need, NeedAnswer};
 use crate::groups::{GroupTree, OwnerKind};
@@ -45,7 +46,13 @@ impl Need {
                 (Box::new(move |value: &str| format!("echo {value} | sudo tee {path}")) as _, none)
             }
         };
-        self.set = Some(SetLimit { command: set(&size.0.to_string()), undo: set(before.as_deref().unwrap_or(none)) });
+        // A big step downwards can kill: ramline takes small ones.
+        let command = if self.grew() {
+            set(&size.0.to_string())
+        } else {
+            format!("sudo ramline need {} --try --verify --keep", ramline_units::quoted(&self.group))
+        };
+        self.set = Some(SetLimit { command, undo: set(before.as_deref().unwrap_or(none)) });
         self
     }
 }

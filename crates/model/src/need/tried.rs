@@ -76,6 +76,7 @@ impl Need {
                 self.answer = answer_up(&trial, self.current);
                 self.steps = STEPS.iter().map(|percent| step(base, *percent, &trial, self.answer)).collect();
                 self.reads_ahead = None;
+                self.disk = None;
             }
             TrialDirection::Down => {
                 self.steps = Vec::new();
@@ -115,7 +116,7 @@ impl Need {
     }
 
     /// The answer is about more memory than it has.
-    fn grew(&self) -> bool {
+    pub(super) fn grew(&self) -> bool {
         self.trial.as_ref().is_none_or(|trial| trial.direction == TrialDirection::Up)
     }
 }
@@ -137,7 +138,7 @@ fn step(base: Bytes, percent: u64, trial: &SizeTrial, answer: NeedAnswer) -> Nee
     let beyond = trial.last().filter(|_| matches!(answer, NeedAnswer::Size(_))).map(|last| last.misses);
     let misses_per_second = trial.misses_at(size).or(beyond);
     let left = misses_per_second.filter(|_| trial.before.misses > 0.0).map(|misses| misses / trial.before.misses);
-    NeedStep { size, more, left, misses_per_second }
+    NeedStep { size, more, left, at_most: None, misses_per_second }
 }
 
 #[cfg(test)]
