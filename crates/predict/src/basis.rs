@@ -169,6 +169,7 @@ mod tests {
             looks_every: Duration::from_millis(100),
             program: Program { idle: 0, report: &[], look: 0, every: 0, own: [0, 0] },
             between: 0.0,
+            notes: Vec::new(),
             runs: 1,
             is_virtual: false,
         };

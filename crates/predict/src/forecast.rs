@@ -284,6 +284,21 @@ impl Forecast {
         self.settings.iter().filter(move |setting| most_end_well(setting) && !setting.ends_well() && is_faster(setting))
     }
 
+    /// The names, as the lab has them, of what a measurement says most about: the setting without swap, and those with the shortest and the longest round.
+    #[must_use]
+    pub fn to_verify(&self) -> Vec<String> {
+        let settings = self.settings.iter();
+        let all = settings.filter_map(|setting| Some((setting.name.split(' ').next()?, setting.round()?.median)));
+        let (least, most) = (all.clone().min_by(|a, b| a.1.total_cmp(&b.1)), all.max_by(|a, b| a.1.total_cmp(&b.1)));
+        let mut chosen: Vec<String> = Vec::new();
+        for name in [Some("no-swap"), least.map(|one| one.0), most.map(|one| one.0)].into_iter().flatten() {
+            if !chosen.iter().any(|known| known == name) {
+                chosen.push(name.to_owned());
+            }
+        }
+        chosen
+    }
+
     /// The setting with the longest round, and how many times as long it is as this one.
     #[must_use]
     pub fn slowest(&self, than: &Foretold) -> Option<(&Foretold, f64)> {

@@ -35,6 +35,8 @@ pub struct Question {
     pub program: Program,
     /// Its nanoseconds from one touch to the next, beside the touches.
     pub between: f64,
+    /// What else stands under the forecast.
+    pub notes: Vec<String>,
     /// How many times each setting is simulated.
     pub runs: u32,
     /// The machine is a virtual one: what its disk takes is not known by measuring it once.

@@ -99,6 +99,7 @@ pub fn foretold(
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }
+    out.notes.extend(question.notes.iter().cloned());
     let mut named: Vec<String> = kernels.iter().map(Kernel::named).collect();
     named.dedup();
     out.notes.push(format!("simulated kernel: {} at its limit", named.join("; ")));

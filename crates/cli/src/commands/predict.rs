@@ -1,28 +1,35 @@
 //! `ramline predict`: a load through the simulator, setting by setting, and the lab's measurement beside it.
 
+mod load;
+
 use ramline_kernel::output::Output;
-use ramline_lab::experiments::code_plus_data::settings::{NAME, Settings};
-use ramline_lab::experiments::{code_plus_data, find, known_load};
-use ramline_lab::forecast::{Question, RUNS as SIMULATIONS, against, forecast};
+use ramline_kernel::{own_room, worker};
+use ramline_lab::experiment::Experiment;
+use ramline_lab::forecast::{compressed, refusal};
 use ramline_lab::params::Params;
-use ramline_lab::profile;
+use ramline_predict::against::against;
+use ramline_predict::forecast::RUNS as SIMULATIONS;
+use ramline_predict::profile;
+use ramline_predict::question::{Caller, Question};
+use ramline_predict::settings::forecast;
+use ramline_predict::workers::Workers;
 use ramline_sandbox::LabError;
+use ramline_sandbox::progress::Progress;
 use ramline_view::Prediction;
 
+use self::load::Predicted;
 use super::lab;
 use crate::prelude::*;
 
 /// What is foretold where nothing else is asked for.
 const SETTINGS: &str = "no-swap,swap:1,swap:60,swap:100,zram:60,zram:100,zram:180";
-/// Runs of each setting that the lab makes for --verify.
-const RUNS: &str = "3";
 
 /// Predict what another swap setting, read-ahead or limit would do to a load; --verify measures it too
 #[derive(Debug, Args)]
 pub struct Predict {
-    /// The experiment whose load it is: code-plus-data or known-load
-    #[arg(value_name = "EXPERIMENT", default_value = NAME)]
-    experiment: String,
+    /// The experiment whose load it is, code-plus-data or known-load; or a file of touches, of 'trace make' or 'trace import'
+    #[arg(value_name = "EXPERIMENT|FILE", default_value = "code-plus-data")]
+    load_of: OsString,
     /// Of code-plus-data: size of one unit; the load has 14 units of data and 3 of code, in a limit of 15
     #[arg(long, value_name = "SIZE")]
     unit: Option<String>,
@@ -104,51 +111,59 @@ impl Predict {
         let tiers = remembered::tiers(source);
         let seen = source.snapshot(profile::WANTED)?;
         let (here, is_virtual) = (profile::of_machine(&seen), seen.machine.hypervisor.is_some());
-        let asked = profile::asked(here, &self.kernel, &self.lru)?;
-        let told = |experiment: &str, params: &Params| -> Result<Prediction> {
-            let others =
-                self.limit.iter().skip(1).map(|limit| question(experiment, &self.params(&self.settings, Some(limit))?));
-            let mut question = question(experiment, params)?.with_limits(others.collect::<Result<_>>()?);
+        let asked = profile::asked(here, &self.kernel, &self.lru).map_err(refusal)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = Workers { count: threads, each: &|count, what| worker::side_by_side("simulation", count, what) };
+        let caller = Caller { workers, free: own_room(&Root::live())?, compress: &compressed, tiers: tiers.as_ref() };
+        let with = |mut question: Question| {
             (question.runs, question.is_virtual) = (self.simulations, is_virtual);
-            Ok(Prediction::new(forecast(&question, &asked, tiers.as_ref(), &mut Terminal::new())?))
+            question
         };
-        let both = |experiment: &str, folder: &RunFolder, params: &Params| -> Result<Prediction> {
+        let both = |experiment: &'static Experiment, folder: &RunFolder, params: &Params| -> Result<Prediction> {
             let records = folder.read()?.records;
             let of = records.first().map_or(here, |record| profile::of_record(record, here));
-            let mut question = question(experiment, params)?;
-            (question.runs, question.is_virtual) = (self.simulations, is_virtual);
-            Ok(Prediction::new(against(&question, of, tiers.as_ref(), &records, &mut Terminal::new())?))
+            let (question, mut terminal) = (with(load::question(experiment, params)?), Terminal::new());
+            let told = against(&question, of, caller, &records, &mut |what| terminal.step(what));
+            Ok(Prediction::new(told.map_err(refusal)?))
         };
-        let shown = match &self.against {
-            Some(series) => {
-                let folder = lab::folder_of(Some(series))?;
-                let header = folder.header()?;
-                let bed = header.parameters.text("sandbox").unwrap_or("cgroup");
-                if bed != "cgroup" {
-                    let wrong = format!(
-                        "that series is {} in a {bed}; only one in a cgroup can be predicted yet\n  try: ramline lab list",
-                        header.experiment
-                    );
-                    return Err(Failure::usage(wrong).into());
-                }
-                both(&header.experiment, &folder, &header.parameters)?
+        let shown = if let Some(series) = &self.against {
+            let folder = lab::folder_of(Some(series))?;
+            let header = folder.header()?;
+            let bed = header.parameters.text("sandbox").unwrap_or("cgroup");
+            if bed != "cgroup" {
+                let wrong = format!(
+                    "that series is {} in a {bed}; only one in a cgroup can be predicted yet\n  try: ramline lab list",
+                    header.experiment
+                );
+                return Err(Failure::usage(wrong).into());
             }
-            None if self.verify => {
-                let name = &self.experiment;
-                if self.limit.len() > 1 {
-                    let wrong = "--verify runs one limit in the lab\n  try: --limit 300MiB --verify";
-                    return Err(Failure::usage(wrong).into());
-                }
-                let chosen = to_verify(&told(name, &self.params(&self.settings, limit)?)?);
-                let params = self.params(&chosen, limit)?;
-                let (folder, ended) =
-                    lab::run::made(lab::known(name)?, &params, None, self.prove).map_err(own_way_out)?;
-                if let Some(error) = ended {
-                    return Err(error.into());
-                }
-                both(name, &folder, &params)?
+            let experiment = ramline_lab::experiments::find(&header.experiment);
+            both(experiment.ok_or_else(|| load::not_yet(&header.experiment))?, &folder, &header.parameters)?
+        } else {
+            let predicted = Predicted::named(&self.load_of, self)?;
+            if self.verify && self.limit.len() > 1 {
+                let wrong = "--verify runs one limit in the lab\n  try: --limit 300MiB --verify";
+                return Err(Failure::usage(wrong).into());
             }
-            None => told(&self.experiment, &self.params(&self.settings, limit)?)?,
+            let others = self.limit.iter().skip(1);
+            let others = others.map(|limit| predicted.question(&self.settings, Some(limit), self));
+            let question = predicted.question(&self.settings, limit, self)?;
+            let question = with(question.with_limits(others.collect::<Result<_>>()?));
+            let mut terminal = Terminal::new();
+            let told = forecast(&question, &asked, caller, &mut |what| terminal.step(what));
+            drop(terminal);
+            let told = told.map_err(|error| predicted.refusal(error))?;
+            match predicted {
+                Predicted::Load(experiment) if self.verify => {
+                    let params = load::params(experiment, &told.to_verify(), limit, self)?;
+                    let (folder, ended) = lab::run::made(experiment, &params, None, self.prove).map_err(own_way_out)?;
+                    if let Some(error) = ended {
+                        return Err(error.into());
+                    }
+                    both(experiment, &folder, &params)?
+                }
+                _ => Prediction::new(told),
+            }
         };
         if !html.as_ref().is_some_and(Output::is_stdout) {
             self.format.screen(&shown)?;
@@ -157,35 +172,6 @@ impl Predict {
             output.write(ramline_view::html::prediction(&shown, env!("CARGO_PKG_VERSION")).as_bytes())?;
         }
         Ok(exit::DONE)
-    }
-
-    fn params(&self, settings: &[String], limit: Option<&String>) -> Result<Params> {
-        let name = self.experiment.as_str();
-        let known = find(name).filter(|_| [NAME, known_load::NAME].contains(&name));
-        let table = known.ok_or_else(|| not_yet(name))?.table();
-        let mut params = Params::defaults(&table);
-        let one = |value: &Option<String>| value.iter().cloned().collect();
-        let values: [(&str, Vec<String>); 15] = [
-            ("allow-busy", self.allow_busy.then(|| "true".to_owned()).into_iter().collect()),
-            ("shared", self.shared.then(|| "true".to_owned()).into_iter().collect()),
-            ("unit", one(&self.unit)),
-            ("load", one(&self.load)),
-            ("size", one(&self.size)),
-            ("skew", one(&self.skew)),
-            ("read-length", one(&self.read_length)),
-            ("seed", one(&self.seed)),
-            ("limit", limit.into_iter().cloned().collect()),
-            ("rounds", one(&self.rounds)),
-            ("timeout", one(&self.timeout)),
-            ("fill", self.fill.clone()),
-            ("read-ahead", self.read_ahead.clone()),
-            ("arms", settings.to_vec()),
-            ("runs", vec![RUNS.to_owned()]),
-        ];
-        for (name, values) in values.into_iter().filter(|(_, values)| !values.is_empty()) {
-            params.set(&table, name, values)?;
-        }
-        Ok(params)
     }
 }
 
@@ -205,34 +191,4 @@ fn own_way_out(error: anyhow::Error) -> anyhow::Error {
         Ok(other) => other.into(),
         Err(other) => other,
     }
-}
-
-/// What is asked of the simulator, by the name of an experiment.
-fn question(experiment: &str, params: &Params) -> Result<Question<'static>> {
-    Ok(match experiment {
-        NAME => code_plus_data::forecast::question(&Settings::of(params)?)?,
-        known_load::NAME => known_load::forecast::question(params)?,
-        other => return Err(not_yet(other).into()),
-    })
-}
-
-fn not_yet(experiment: &str) -> Failure {
-    let known = known_load::NAME;
-    Failure::usage(format!(
-        "{experiment} cannot be predicted yet, only {NAME} and {known}\n  try: ramline predict {known} --load server"
-    ))
-}
-
-/// The settings with the shortest and the longest round, and that without swap, as the lab names them.
-fn to_verify(prediction: &Prediction) -> Vec<String> {
-    let settings = prediction.forecast.settings.iter();
-    let all = settings.filter_map(|setting| Some((setting.name.split(' ').next()?, setting.round()?.median)));
-    let (least, most) = (all.clone().min_by(|a, b| a.1.total_cmp(&b.1)), all.max_by(|a, b| a.1.total_cmp(&b.1)));
-    let mut chosen: Vec<String> = Vec::new();
-    for name in [Some("no-swap"), least.map(|one| one.0), most.map(|one| one.0)].into_iter().flatten() {
-        if !chosen.iter().any(|known| known == name) {
-            chosen.push(name.to_owned());
-        }
-    }
-    chosen
 }

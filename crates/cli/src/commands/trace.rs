@@ -2,7 +2,7 @@
 
 mod curve;
 mod export;
-mod files;
+pub mod files;
 mod import;
 mod info;
 mod make;

@@ -63,6 +63,11 @@ pub fn find(name: &str) -> Option<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.name == name)
 }
 
+/// Those whose load can be simulated, in the order of the table.
+pub fn simulated() -> impl Iterator<Item = &'static Experiment> {
+    EXPERIMENTS.iter().filter(|experiment| experiment.forecast.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

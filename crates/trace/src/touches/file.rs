@@ -27,6 +27,7 @@ pub struct TouchFile<R: Read> {
     several_pages: bool,
     threads: bool,
     cpu_time: bool,
+    stores_to_files: bool,
 }
 
 impl<R: Read + Seek> TouchFile<R> {
@@ -39,6 +40,7 @@ impl<R: Read + Seek> TouchFile<R> {
         header.check_page(PAGE)?;
         let (mut filled, mut touches, mut rounds) = (0, 0_u64, 0_u32);
         let (mut several_pages, mut threads, mut cpu_time) = (false, false, false);
+        let mut stores_to_files = false;
         let mut ends: Vec<u64> = Vec::new();
         while let Some(record) = reader.next_record()? {
             match record {
@@ -48,6 +50,8 @@ impl<R: Read + Seek> TouchFile<R> {
                     several_pages |= pages.end - pages.start > 1;
                     threads |= touch.thread != 0;
                     cpu_time |= touch.cpu_ns != 0;
+                    let backing = reader.regions().get(region).map(|region| &region.backing);
+                    stores_to_files |= touch.access == Access::Store && matches!(backing, Some(Backing::File { .. }));
                     if ends.len() <= region {
                         ends.resize(region + 1, 0);
                     }
@@ -78,7 +82,18 @@ impl<R: Read + Seek> TouchFile<R> {
             return Err(TouchesError::NotSimulated("touches outside of their region"));
         }
         let reader = Mutex::new(reader);
-        Ok(TouchFile { reader, header, regions, filled, touches, rounds, several_pages, threads, cpu_time })
+        Ok(TouchFile {
+            reader,
+            header,
+            regions,
+            filled,
+            touches,
+            rounds,
+            several_pages,
+            threads,
+            cpu_time,
+            stores_to_files,
+        })
     }
 
     /// What holds for the whole file.
@@ -86,14 +101,14 @@ impl<R: Read + Seek> TouchFile<R> {
         &self.header
     }
 
-    /// Several threads touch, which are simulated as one, in the order of the file.
-    pub const fn has_threads(&self) -> bool {
-        self.threads
-    }
-
-    /// It says what CPU time passes between touches, which is not taken from it.
-    pub const fn has_cpu_time(&self) -> bool {
-        self.cpu_time
+    /// What it says that is not simulated, in words.
+    pub fn left_out(&self) -> Vec<&'static str> {
+        let all = [
+            (self.threads, "its threads, which are taken as one in the order of the file"),
+            (self.cpu_time, "the CPU time between its touches"),
+            (self.stores_to_files, "its stores to files, which are taken as reads"),
+        ];
+        all.into_iter().filter_map(|(is_so, what)| is_so.then_some(what)).collect()
     }
 
     /// So many touches behind so many that are passed over.
@@ -254,7 +269,7 @@ mod tests {
     fn a_file_without_rounds_is_one() {
         let file = opened(file(PAGE, &[touch(7, Access::Store), touch(0, Access::Load)])).unwrap();
         assert_eq!((file.round_count(), file.touches_of_a_round(), file.fill().count()), (None, 2, 0));
-        assert!(!file.has_threads() && !file.has_cpu_time() && file.header().page == PAGE);
+        assert!(file.left_out().is_empty() && file.header().page == PAGE);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, together};
 use ramline_kernel::output::Output;
-use ramline_lab::experiment::Experiment;
+use ramline_lab::experiment::{Experiment, Study};
 use ramline_lab::experiments::find;
 use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
@@ -24,15 +24,20 @@ enum Shown {
     Series,
 }
 
+/// The study of an experiment; one that is not known has that of all.
+fn study(table: &SeriesTable) -> Study {
+    find(&table.experiment).map_or(Study::Series, |experiment| experiment.study)
+}
+
 impl Shown {
     fn of(table: &SeriesTable, records: &[RunRecord]) -> Shown {
         // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
         let guests = records.iter().any(|record| record.sandbox == "vm");
-        let found = match table.experiment.as_str() {
-            ramline_lab::experiments::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
-            ramline_lab::experiments::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
-            ramline_lab::experiments::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
-            _ => None,
+        let found = match study(table) {
+            Study::Proof if !guests => ProofTable::of(records).map(Shown::Proof),
+            Study::Paths => ReadPaths::of(records).map(Shown::Paths),
+            Study::Knee => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
+            Study::Proof | Study::Timing | Study::Series => None,
         };
         found.unwrap_or(Shown::Series)
     }
@@ -43,9 +48,7 @@ impl Shown {
             Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
             Shown::Paths(paths) => paths.sheet(lead),
             Shown::Knee(knee) => screen::knee_sheet(knee, table),
-            Shown::Series if table.experiment == ramline_lab::experiments::cold_warm::NAME => {
-                screen::timing_sheet(table)
-            }
+            Shown::Series if study(table) == Study::Timing => screen::timing_sheet(table),
             Shown::Series => screen::series_sheet(table, lead),
         }
     }
@@ -159,7 +162,7 @@ pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
         Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
     };
     let mut table = SeriesTable::of(&contents.records).ok_or_else(none)?;
-    if table.experiment == ramline_lab::experiments::knee::NAME {
+    if study(&table) == Study::Knee {
         // By limit, from small to large: the bend is the answer. Without a limit is what the others are compared with.
         let limit = |name: &str| name.strip_prefix("limit ").and_then(crate::retry::shown);
         ramline_units::sort_by_key(&mut table.arms, |arm| limit(&arm.name));

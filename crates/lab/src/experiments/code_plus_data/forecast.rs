@@ -46,6 +46,7 @@ pub fn question(params: &Params) -> Result<Question> {
         looks_every: SAMPLE_EVERY,
         program: PROGRAM,
         between: BETWEEN,
+        notes: Vec::new(),
         runs: RUNS,
         is_virtual: false,
     })

@@ -25,7 +25,7 @@ const BETWEEN: f64 = 300.0;
 /// The parameters make no sense.
 pub fn question(params: &Params) -> Result<Question> {
     let asked = Asked::of(params)?;
-    asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), &asked)
+    asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), Vec::new(), &asked)
 }
 
 /// What is foretold for touches from elsewhere, in the settings, limit, contents and read-aheads of these parameters. Where they say nothing of a limit it is that of a known
@@ -33,17 +33,23 @@ pub fn question(params: &Params) -> Result<Question> {
 ///
 /// # Errors
 /// As [`question`].
-pub fn of_touches(touches: Arc<dyn Touches>, name: String, params: &Params) -> Result<Question> {
+pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], params: &Params) -> Result<Question> {
     let mut asked = Asked::of(params)?;
     let command = format!("ramline predict {}", command_line([name.clone()]));
     asked.limit = asked::limit(params, Bytes(touches.size()), &command)?;
-    asked_of(touches, name, None, &asked)
+    let [least, most] = PROGRAM.own;
+    let assumed = format!(
+        "assumed beside the touches: a program of {least} to {most} pages of its own, and {BETWEEN:.0} ns of it from one touch to the next"
+    );
+    let left_out = (!left_out.is_empty()).then(|| format!("left out of the file: {}", left_out.join("; ")));
+    asked_of(touches, name, None, [Some(assumed), left_out].into_iter().flatten().collect(), &asked)
 }
 
 fn asked_of(
     load: Arc<dyn Touches>,
     name: String,
     sized_by: Option<(&'static str, u64)>,
+    notes: Vec<String>,
     asked: &Asked,
 ) -> Result<Question> {
     let arms: Vec<_> = asked.arms.iter().map(|arm| (arm.clone(), asked.workload(arm))).collect();
@@ -53,5 +59,6 @@ fn asked_of(
     let memory = load.regions().into_iter().filter(|region| region.memory != Memory::File);
     let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
     let (program, between, looks_every) = (PROGRAM, BETWEEN, SAMPLE_EVERY);
-    Ok(Question { name, load, sized_by, arms, swap, looks_every, program, between, runs: RUNS, is_virtual: false })
+    let (runs, is_virtual) = (RUNS, false);
+    Ok(Question { name, load, sized_by, arms, swap, looks_every, program, between, notes, runs, is_virtual })
 }
