@@ -64,6 +64,10 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
             format!("{at}: {processes} killed there{span}")
         }
         Cause::Dirty => format!("{at}: {waiting}, and {} must be written before it can be reclaimed", of.unwritten),
+        Cause::NothingToReclaim if of.is_full() && !of.waits_now() => {
+            let hits = of.hits.map(|hits| format!(", met {hits} times")).unwrap_or_default();
+            format!("{at}{hits}: it is full, and {left} of what it has can be reclaimed")
+        }
         Cause::NothingToReclaim => format!("{at}: {waiting}, and {left} of what it has can be reclaimed"),
         Cause::OwnsSwap => {
             let swap = of.swap.zip(of.swap_used).map(|(own, all)| of_total(own, all)).unwrap_or_default();
@@ -76,15 +80,31 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
     }
 }
 
+/// Most of it are files in RAM, which only whoever made them can delete.
+fn is_shared(of: &Trouble) -> bool {
+    of.shared.and_then(|shared| shared.share_of(of.current)).is_some_and(|share| share > 0.5)
+}
+
 fn to_do(of: &Trouble) -> String {
+    let swap = match (of.swap_forbidden, of.version) {
+        (true, Version::V2) => "allow it swap (memory.swap.max)",
+        (true, Version::V1) => "allow it swap (memory.swappiness, memory.memsw.limit_in_bytes)",
+        (false, _) => "give it swap",
+    };
+    if let Some(shared) = of.shared.filter(|_| is_shared(of) && of.cause == Cause::NothingToReclaim) {
+        let files = of_total(shared, of.current);
+        return format!(
+            "{files} are files in RAM (tmpfs, /dev/shm): delete some, limit the mount, or raise the group's limit"
+        );
+    }
     let need = format!("sudo ramline need {} measures what it needs", word(&of.path));
     match (of.cause, of.knob) {
         (Cause::StuckInOom, _) => "raise its limit, end a process of it, or switch kills on again".to_owned(),
         (Cause::NothingToReclaim, Knob::High) => format!(
-            "give it swap, or raise or remove memory.high: slowing down frees nothing where nothing can be reclaimed; {need}"
+            "{swap}, or raise or remove memory.high: slowing down frees nothing where nothing can be reclaimed; {need}"
         ),
         (Cause::NothingToReclaim | Cause::Killed, _) => {
-            format!("raise its limit, give it swap, or make its load smaller: {need}")
+            format!("raise its limit, {swap}, or make its load smaller: {need}")
         }
         (Cause::Dirty, _) => {
             format!("write sooner or less at once (fsync, a faster disk), or raise its limit: {need}")

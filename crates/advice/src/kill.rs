@@ -9,7 +9,6 @@ mod why;
 use ramline_model::kill::Kill;
 use ramline_units::{Deserialize, JsonSchema, Serialize};
 
-
 /// What would have avoided a kill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {

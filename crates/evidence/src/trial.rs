@@ -141,11 +141,9 @@ mod tests {
         let trial = SizeTrial { before: sample(200, 38_000.0), samples, ..SizeTrial::default() };
         assert_eq!(trial.settled_at(0.01), Some(Bytes::from_mib(534)));
         assert_eq!(trial.settled_at(0.0001), None);
-        assert_eq!([250, 400, 520, 600].map(|mib| trial.misses_at(Bytes::from_mib(mib))), [
-            Some(38_829.0),
-            Some(300.0),
-            Some(350.0),
-            None
-        ]);
+        assert_eq!(
+            [250, 400, 520, 600].map(|mib| trial.misses_at(Bytes::from_mib(mib))),
+            [Some(38_829.0), Some(300.0), Some(350.0), None]
+        );
     }
 }

@@ -109,7 +109,8 @@ pub fn journal(each: impl FnMut(&[u8])) -> Result<()> {
     for name in KILLERS {
         command.arg("+").arg(format!("SYSLOG_IDENTIFIER={name}"));
     }
-    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().tried(tried, path)?;
+    let mut child =
+        command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().tried(tried, path)?;
     let read = child.stdout.take().map_or(Ok(()), |out| pieces(tried, path, out, each));
     let ended = child.wait().tried(tried, path)?;
     read?;

@@ -1,8 +1,8 @@
 //! The memory limit of our own group: what can be had here ends at it, whatever the machine has.
 //!
-//! The tightest limit on the way to the root, where it is below MemTotal, and what is left of it. Not
-//! exact where the limit belongs to a parent: what the parent's other groups use is not seen from here, so
-//! `room` is then an upper bound and `own_limit` false.
+//! The tightest limit on the way to the root, where it is below MemTotal, and what is left of it. Where the limit belongs to a
+//! parent, what the parent's other groups use counts as well; from inside a container it cannot be seen, so `room` is then an
+//! upper bound. `own_limit` is false in both cases.
 //!
 //! `room = limit − current + inactive_file`, at most the limit: the group's cache on the inactive list is dropped
 //! before anything waits (`mem_cgroup_margin` and reclaim, mm/memcontrol.c).
@@ -49,9 +49,21 @@ pub fn of(snapshot: &Snapshot) -> Option<GroupRoom> {
     let group = groups.own.as_ref().unwrap_or(&groups.root);
     let limit = groups.effective_max.bytes().filter(|limit| snapshot.mem_total().is_none_or(|ram| *limit < ram))?;
     let inactive_file = inactive_file(group);
-    let room = group.current.map_or(limit, |current| (limit.saturating_sub(current) + inactive_file).min(limit));
+    let own = group.current.map_or(limit, |current| (limit.saturating_sub(current) + inactive_file).min(limit));
+    let room = above(snapshot, group).map_or(own, |left| left.min(own));
     let own_limit = group.max.is_some_and(|own| own == Limit::At(limit));
     Some(GroupRoom { path: group.path.clone(), limit, current: group.current, inactive_file, room, own_limit })
+}
+
+/// What the groups above have left below their own limits, with what others there use; `None` where none of them was seen.
+fn above(snapshot: &Snapshot, group: &Group) -> Option<Bytes> {
+    let seen = crate::groups::seen(snapshot)?;
+    let is_above = |path: &str| group.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    let left = |one: &Group| {
+        let limit = one.max.and_then(Limit::bytes)?;
+        Some((limit.saturating_sub(one.current?) + inactive_file(one)).min(limit))
+    };
+    seen.list.iter().filter(|one| is_above(&one.path)).filter_map(left).min()
 }
 
 /// Version 1 counts the group alone under the plain name, and with its children as `total_`; version 2 counts all.

@@ -166,7 +166,7 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
 }
 
 /// All groups that were seen, or else those that have met a limit.
-fn seen(snapshot: &Snapshot) -> Option<&Groups> {
+pub(crate) fn seen(snapshot: &Snapshot) -> Option<&Groups> {
     snapshot.groups.data().or(snapshot.limited.data())
 }
 

@@ -178,7 +178,11 @@ impl Ghosts {
             self.seen.iter().map(|(&pages, &(returned, beyond))| GhostBucket { pages, returned, beyond }).collect();
         let pages_out = (self.out.len() as u64).saturating_mul(self.sampled);
         // As the kernel counts devices: 12 bits and 20.
-        let device = self.devices.iter().max_by_key(|(_, pages)| **pages).map(|(dev, _)| format!("{}:{}", dev >> 20, dev & 0xf_ffff));
+        let device = self
+            .devices
+            .iter()
+            .max_by_key(|(_, pages)| **pages)
+            .map(|(dev, _)| format!("{}:{}", dev >> 20, dev & 0xf_ffff));
         GhostCurve { watched, page_size, pages_out, sampled: self.sampled, device, buckets, ..self.total.clone() }
     }
 }

@@ -29,7 +29,8 @@ impl Screen for ExplainedKill {
         }
         sheet.headed_table("Largest programs", programs(&kill.programs));
         sheet.headed_table("Zones for this request", zones(&kill.zones));
-        let more = if kill.other_kills > 0 { format!("Other kills in this log: {}", kill.other_kills) } else { String::new() };
+        let more =
+            if kill.other_kills > 0 { format!("Other kills in this log: {}", kill.other_kills) } else { String::new() };
         sheet.headed_table(more, others(&kill.others));
         sheet
     }
@@ -80,7 +81,9 @@ fn zones(zones: &[ZoneState]) -> Table<&ZoneState> {
 }
 
 fn others(others: &[OtherKill]) -> Table<&OtherKill> {
-    let victim = |other: &OtherKill| other.victim.as_ref().and_then(|victim| victim.name.as_deref().map(|name| escape(name).into_owned()));
+    let victim = |other: &OtherKill| {
+        other.victim.as_ref().and_then(|victim| victim.name.as_deref().map(|name| escape(name).into_owned()))
+    };
     Table::of(others)
         .left("at", |other| other.at.as_ref().map(|at| escape(&at.text).into_owned()))
         .left("killed", victim)

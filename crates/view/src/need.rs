@@ -40,7 +40,9 @@ impl Screen for Need {
         }));
         if let Some(disk) = &self.disk {
             let (name, now) = (&disk.disk, disk.now);
-            sheet.line(format!("To switch the read-ahead of {name} off for files opened from then on ({now} now), and on again:"));
+            sheet.line(format!(
+                "To switch the read-ahead of {name} off for files opened from then on ({now} now), and on again:"
+            ));
             sheet.command(4, &disk.command);
             sheet.command(4, &disk.undo);
         }
@@ -90,8 +92,12 @@ fn tried(sheet: &mut Sheet, trial: &SizeTrial) {
         TrialDirection::Up => {
             let largest = trial.last().map(|last| last.size).unwrap_or_default();
             sheet.line(match trial.end {
-                TrialEnd::Full => Some(format!("It filled all that could be given to it, {largest}: its need may be larger.")),
-                TrialEnd::TimeUp => Some(format!("It was still filling after {took}; --for 2min lets it fill for longer.")),
+                TrialEnd::Full => {
+                    Some(format!("It filled all that could be given to it, {largest}: its need may be larger."))
+                }
+                TrialEnd::TimeUp => {
+                    Some(format!("It was still filling after {took}; --for 2min lets it fill for longer."))
+                }
                 _ => None,
             });
             sheet.dim(format!(

@@ -47,14 +47,17 @@ const SHRINKS: [Term; 3] = [Term::SlabReclaimable, Term::KernelReclaimable, Term
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ledger = Ledger::of(inputs.snapshot);
-    for (term, source) in BESIDE.iter().chain(TERMS) {
-        let line = ledger.as_ref().and_then(|l| l.line(*term)).filter(|line| line.bytes.0 > 0);
-        if let Some(line) = line {
-            out.put(&line.label, line.bytes.to_string(), *source);
-        }
+    let rows = BESIDE.iter().chain(TERMS).filter_map(|(term, source)| {
+        let line = ledger.as_ref()?.line(*term).filter(|line| line.bytes.0 > 0)?;
+        Some((line.label.as_str(), line.bytes, *source))
+    });
+    let left = ledger.as_ref().map(|ledger| ledger.leftover.or_zero()).filter(|left| left.0 > 0);
+    let left = left.map(|left| ("in no counter (drivers, pipes, sockets)", left, "MemTotal less every line"));
+    let mut rows: Vec<_> = rows.chain(left).collect();
+    ramline_units::sort_by_key(&mut rows, |(_, bytes, _)| std::cmp::Reverse(*bytes));
+    for (label, bytes, source) in rows {
+        out.put(label, bytes, source);
     }
-    let value = ledger.as_ref().map(|l| l.leftover);
-    out.add("leftover: what no counter names (drivers, pipes, sockets)", value, "MemTotal less every line");
     match &inputs.snapshot.slab {
         Seen::Seen { data, .. } => {
             for cache in data.caches.iter().take(3) {

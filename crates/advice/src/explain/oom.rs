@@ -82,7 +82,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.to_do = format!("{}.", capital(&said.to_do));
     }
     out.first(&["killed since", "most in a group", "free memory", "file pages", "free swap", "largest process"]);
-    let machine = short(inputs, kills, largest);
+    let in_groups = most.map(|(group, n)| (group.path.as_str(), n));
+    let machine = short(inputs, kills, in_groups, largest);
     match worst {
         Some(said) if said.trouble.cause == Cause::Waits => machine,
         Some(said) => format!("{}. {machine}", said.title),
@@ -103,9 +104,22 @@ fn largest(snapshot: &Snapshot) -> Option<(&Process, Bytes)> {
     candidates.filter_map(|p| Some((p, badness(p)?))).max_by_key(|(_, bytes)| *bytes)
 }
 
-fn short(inputs: &Inputs<'_>, kills: Option<u64>, largest: Option<(&Process, Bytes)>) -> String {
+fn short(
+    inputs: &Inputs<'_>,
+    kills: Option<u64>,
+    in_groups: Option<(&str, u64)>,
+    largest: Option<(&Process, Bytes)>,
+) -> String {
     let Some(meminfo) = inputs.snapshot.meminfo.data() else { return unseen(inputs, "meminfo") };
     let past = match kills {
+        // Before 4.13 and on some kernels the machine's counter leaves groups out.
+        Some(0) | None if in_groups.is_some() => {
+            let (group, n) = in_groups.unwrap_or_default();
+            format!(
+                "In group {group} {} killed at its limit since it was made",
+                if n == 1 { "1 process was".to_owned() } else { format!("{n} processes were") }
+            )
+        }
         Some(0) => "No process was killed for memory since boot".to_owned(),
         Some(1) => "1 process was killed for memory since boot, on the machine or in a group at its limit".to_owned(),
         Some(n) => {

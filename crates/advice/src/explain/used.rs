@@ -1,6 +1,7 @@
 //! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
-use ramline_model::ledger::{Freeable, Ledger, LedgerLine};
+use ramline_model::ledger::{Freeable, Ledger, LedgerLine, Term};
+use ramline_model::verdict::of_total;
 
 use crate::prelude::*;
 
@@ -20,7 +21,13 @@ pub(super) const TOPIC: Topic = Topic {
     next: "ramline show",
 };
 
-/// Lines of the ledger worth naming: those with memory that nothing else can get.
+/// What processes, shared memory and the kernel have; a cache that can be dropped is not used, nor is what is free.
+fn is_used(line: &LedgerLine) -> bool {
+    let is_spare = matches!(line.id, Term::FileDirty | Term::Arc | Term::CmaFree | Term::Unaccepted);
+    line.freeable != Freeable::Now && !is_spare && line.bytes.0 > 0
+}
+
+/// Lines of the ledger worth naming: the largest.
 const MOST: usize = 5;
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
@@ -40,29 +47,27 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ledger = Ledger::of(inputs.snapshot);
     let mut held = Bytes::ZERO;
     if let Some(ledger) = &ledger {
-        let held_for_good = |l: &&LedgerLine| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
-        let mut lines: Vec<_> = ledger.lines.iter().filter(held_for_good).collect();
+        let mut lines: Vec<_> = ledger.lines.iter().filter(|line| is_used(line)).collect();
         ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.bytes));
-        held = lines.iter().map(|line| line.bytes).sum();
+        held = lines.iter().map(|line| line.bytes).sum::<Bytes>() + ledger.leftover.or_zero();
         for line in lines.iter().take(MOST) {
             out.put(&line.label, format!("{}: {}", line.bytes, line.owner), "the ledger: ramline show");
         }
-        let partly: Vec<String> = ledger
-            .lines
-            .iter()
-            .filter(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0)
-            .map(|l| format!("{} {}", l.bytes, l.label))
-            .collect();
-        let value = (!partly.is_empty()).then(|| list(&partly));
-        out.add("apart, since part of it can be freed", value, "the ledger: lines that can be freed in part");
         let value = Some(format!("{} (bound {})", ledger.leftover, ledger.bound));
         out.add("in no line", value, "the ledger: MemTotal less all lines");
     }
     match (total, ledger) {
-        (Some(total), Some(_)) => format!(
-            "{held} of {total} ({}) is used and cannot be dropped. It belongs to processes, tmpfs and the kernel.",
-            percent(held.share_of(total).unwrap_or(0.0))
-        ),
+        (Some(total), Some(ledger)) if ledger.lines.iter().any(is_used) => sentence(held, total, &ledger),
         _ => unseen(inputs, "meminfo"),
     }
+}
+
+fn sentence(held: Bytes, total: Bytes, ledger: &Ledger) -> String {
+    let of = |terms: &[Term]| terms.iter().map(|term| ledger.bytes(*term)).sum::<Bytes>();
+    let (processes, shared) = (of(&[Term::Anon, Term::Unevictable]), of(&[Term::Shmem]));
+    let parts = [("by processes", processes), ("by tmpfs and shared memory", shared)];
+    let rest = held.saturating_sub(processes + shared);
+    let parts = parts.into_iter().chain([("by the kernel and drivers", rest)]).filter(|(_, bytes)| bytes.0 > 0);
+    let parts: Vec<String> = parts.map(|(whose, bytes)| format!("{bytes} {whose}")).collect();
+    format!("{} ({}) is used: {}.", of_total(held, total), percent(held.share_of(total).unwrap_or(0.0)), list(&parts))
 }

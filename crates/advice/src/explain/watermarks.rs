@@ -29,6 +29,14 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("vm.min_free_kbytes", scale.map(|s| s.min_free), "/proc/sys/vm/min_free_kbytes");
     let words = scale.map(|s| format!("{}, takes effect above {:.1}; gap {}", s.value, s.crossover, s.gap));
     out.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
+    let low = seen.iter().flat_map(|marks| &marks.nodes).filter(|node| node.to_low.bytes.is_negative());
+    if let Some(zones) = low.filter_map(|node| node.kernel_zones.as_ref()).next() {
+        out.to_do = format!(
+            "What is free in {} does not help: the kernel's own objects must lie in {}. What fills it: ramline explain kernel-memory.",
+            zones.others.join(" and "),
+            zones.names.join(" and ")
+        );
+    }
     let nearest = seen.as_ref().and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     match nearest {
         Some(node) if node.to_low.bytes.is_negative() => {

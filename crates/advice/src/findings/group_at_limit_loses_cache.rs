@@ -73,9 +73,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let waits = waits.map(|p| format!("; its tasks wait for memory {p:.1} % of the time")).unwrap_or_default();
     // What a group lacks shows only where it has it: no number is made up.
     let need = format!("sudo ramline need {}", word(&group.path));
-    let advice = format!(
-        "a higher limit, as long as less is read again, or a smaller load; {need} measures how much it needs"
-    );
+    let advice =
+        format!("a higher limit, as long as less is read again, or a smaller load; {need} measures how much it needs");
     Some(Draft {
         title: format!(
             "Group {} is at its limit of {limit} and loses its cache: {}{least:.0} pages a second ({rate_mib:.1} MiB/s) are read again",

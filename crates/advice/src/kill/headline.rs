@@ -14,9 +14,15 @@ pub(super) fn headline(kill: &Kill) -> String {
     match (&kill.victim, kill.killer) {
         (_, Killer::None) => nobody(kill, &when),
         (Some(victim), _) => format!("{} was killed by {}{when}{under}.", subject(victim), by(kill.killer)),
-        (None, Killer::Kubelet) if kill.cause == KillCause::NotMemory => format!("The kubelet evicted pods{when}, and not for a lack of RAM."),
-        (None, Killer::Kubelet) => format!("The kubelet evicts pods to reclaim memory{when}; the log names none that was evicted."),
-        (None, _) if kill.panicked => format!("The machine panicked when it was to kill{when}: vm.panic_on_oom is set."),
+        (None, Killer::Kubelet) if kill.cause == KillCause::NotMemory => {
+            format!("The kubelet evicted pods{when}, and not for a lack of RAM.")
+        }
+        (None, Killer::Kubelet) => {
+            format!("The kubelet evicts pods to reclaim memory{when}; the log names none that was evicted.")
+        }
+        (None, _) if kill.panicked => {
+            format!("The machine panicked when it was to kill{when}: vm.panic_on_oom is set.")
+        }
         (None, _) if kill.reasons.contains(&ramline_model::kill::Reason::BeforeUserSpace) => {
             format!("The kernel ran out of memory{when} before anything could be killed.")
         }
@@ -80,8 +86,12 @@ fn nobody(kill: &Kill, when: &str) -> String {
     match (kill.cause, who) {
         (KillCause::ThrashFreeze, None) => format!("Nothing was killed{when}, though hardly any memory was available."),
         (KillCause::ThrashFreeze, Some(who)) => format!("Nothing was killed{when}: {who} waited for memory."),
-        (_, Some(who)) => format!("Nothing was killed{when}: a request of {who} for memory failed, and the kernel went on."),
-        (_, None) if kill.confidence == Certainty::Unknown => format!("Nothing was killed{when}: a task was stuck, and the log does not show for what."),
+        (_, Some(who)) => {
+            format!("Nothing was killed{when}: a request of {who} for memory failed, and the kernel went on.")
+        }
+        (_, None) if kill.confidence == Certainty::Unknown => {
+            format!("Nothing was killed{when}: a task was stuck, and the log does not show for what.")
+        }
         (_, None) => format!("Nothing was killed{when}: tasks were stuck."),
     }
 }

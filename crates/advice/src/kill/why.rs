@@ -75,13 +75,20 @@ fn user(kill: &Kill, sum: &KillSum) -> String {
     let anon = sum.part(PartKind::Anonymous) + sum.part(PartKind::Unevictable);
     let swap = match (sum.swap_total, sum.swap_free) {
         (Some(Bytes::ZERO), _) => "; there is no swap".to_owned(),
-        (Some(total), Some(free)) if sum.is_swap_used_up() == Some(true) => format!("; {total} of swap is full ({free} left)"),
+        (Some(total), Some(free)) if sum.is_swap_used_up() == Some(true) => {
+            format!("; {total} of swap is full ({free} left)")
+        }
         (Some(total), Some(free)) => format!("; of {total} swap {free} is free"),
         _ => String::new(),
     };
     let hog = kill.programs.first().filter(|first| first.rss.0 > anon.0 / 2);
     let who = match hog {
-        Some(hog) => format!(" {} has {} of it{}.", escape(&hog.name), hog.rss, if hog.tasks > 1 { format!(" in {} processes", hog.tasks) } else { String::new() }),
+        Some(hog) => format!(
+            " {} has {} of it{}.",
+            escape(&hog.name),
+            hog.rss,
+            if hog.tasks > 1 { format!(" in {} processes", hog.tasks) } else { String::new() }
+        ),
         None if kill.programs.is_empty() => String::new(),
         None => " No single program has half of it.".to_owned(),
     };
@@ -99,32 +106,48 @@ fn in_group(kill: &Kill, statistic: &str, what: &str) -> Option<String> {
     let usage = figures.memory.map(|memory| memory.usage);
     let swap = match figures.swap {
         Some(swap) if swap.limit == Some(Bytes::ZERO) => " It may not use swap.",
-        _ if figures.memory_and_swap.is_some_and(|both| both.limit.is_some() && both.limit == figures.memory.and_then(|memory| memory.limit)) => " It may not use swap.",
+        _ if figures.memory_and_swap.is_some_and(|both| {
+            both.limit.is_some() && both.limit == figures.memory.and_then(|memory| memory.limit)
+        }) =>
+        {
+            " It may not use swap."
+        }
         _ => "",
     };
     match (amount, usage) {
         (Some(amount), Some(usage)) => Some(format!("Of the {usage} charged to the group {amount} is {what}.{swap}")),
         (Some(amount), None) => Some(format!("{amount} of the group is {what}.")),
-        (None, Some(usage)) => kill.programs.first().map(|first| format!("{usage} is charged to the group; {} has {} in RAM.", escape(&first.name), first.rss)),
+        (None, Some(usage)) => kill
+            .programs
+            .first()
+            .map(|first| format!("{usage} is charged to the group; {} has {} in RAM.", escape(&first.name), first.rss)),
         (None, None) => None,
     }
 }
 
 fn group_swap(kill: &Kill) -> String {
     let figures = kill.group_figures.clone().unwrap_or_default();
-    let limited = figures.memory_and_swap.filter(|both| both.limit.is_some()).or(figures.swap.filter(|swap| swap.limit.is_some()));
+    let limited = figures
+        .memory_and_swap
+        .filter(|both| both.limit.is_some())
+        .or(figures.swap.filter(|swap| swap.limit.is_some()));
     match limited.and_then(|used| used.limit.map(|limit| (used.usage, limit))) {
         Some((usage, limit)) => format!("The group's limit with swap is reached as well: {usage} of {limit}."),
-        None => "The group is full of memory of its processes, with swap in use: the swap it may use was no way out.".to_owned(),
+        None => "The group is full of memory of its processes, with swap in use: the swap it may use was no way out."
+            .to_owned(),
     }
 }
 
 fn group_files(kill: &Kill) -> String {
     let figures = kill.group_figures.clone().unwrap_or_default();
-    let named = |new: &str, old: &str| figures.statistic_named(new).or_else(|| figures.statistic_named(old)).unwrap_or_default();
+    let named = |new: &str, old: &str| {
+        figures.statistic_named(new).or_else(|| figures.statistic_named(old)).unwrap_or_default()
+    };
     let (file, dirty) = (named("file", "cache"), named("file_dirty", "dirty"));
     let anon = named("anon", "rss");
-    format!("The group holds {file} of files, of which {dirty} is not written yet, and {anon} of its processes: it wrote faster than the kernel cleaned.")
+    format!(
+        "The group holds {file} of files, of which {dirty} is not written yet, and {anon} of its processes: it wrote faster than the kernel cleaned."
+    )
 }
 
 fn block(kill: &Kill) -> String {
@@ -139,16 +162,25 @@ fn fragmentation(kill: &Kill) -> String {
     match zone {
         Some(zone) => format!(
             "The request wants a block of {size}: zone {} has {} free, {} above its mark, but no free block of that size it may use. Memory as a whole was not short.",
-            zone.name, zone.free, kib(zone.usable.saturating_sub(zone.mark()))
+            zone.name,
+            zone.free,
+            kib(zone.usable.saturating_sub(zone.mark()))
         ),
-        None => format!("The request wants a block of {size}, for which the kernel does not try hard; the lines of free blocks are missing."),
+        None => format!(
+            "The request wants a block of {size}, for which the kernel does not try hard; the lines of free blocks are missing."
+        ),
     }
 }
 
 fn zones(kill: &Kill) -> String {
-    let short: Vec<String> = kill.zones.iter().filter(|zone| zone.allowed).map(|zone| {
-        format!("{} has {} it may use, and its mark is {}", name(zone, kill), kib(zone.usable), kib(zone.mark()))
-    }).collect();
+    let short: Vec<String> = kill
+        .zones
+        .iter()
+        .filter(|zone| zone.allowed)
+        .map(|zone| {
+            format!("{} has {} it may use, and its mark is {}", name(zone, kill), kib(zone.usable), kib(zone.mark()))
+        })
+        .collect();
     let free: Bytes = kill.zones.iter().filter(|zone| !zone.allowed).map(|zone| zone.free).sum();
     let free = free.max(kill.sum.as_ref().map(|sum| sum.part(PartKind::Free)).unwrap_or_default());
     let elsewhere = if free > Bytes::ZERO { format!(" {free} is free in all.") } else { String::new() };
@@ -156,7 +188,10 @@ fn zones(kill: &Kill) -> String {
         return format!("The request may use only some of the nodes, and those were full.{elsewhere}");
     }
     let more = if short.len() > 3 { format!(", and {} more", short.len() - 3) } else { String::new() };
-    format!("Only some zones will do for this request: {}{more}.{elsewhere}", short.iter().take(3).cloned().collect::<Vec<_>>().join("; "))
+    format!(
+        "Only some zones will do for this request: {}{more}.{elsewhere}",
+        short.iter().take(3).cloned().collect::<Vec<_>>().join("; ")
+    )
 }
 
 fn name(zone: &ZoneState, kill: &Kill) -> String {
@@ -202,10 +237,15 @@ fn victim(kill: &Kill) -> Option<String> {
     let victim = kill.victim.as_ref()?;
     let name = victim.name.as_deref().map(escape)?;
     let held = victim.held?;
-    let swapped = victim.swapped.filter(|swapped| *swapped > Bytes::ZERO).map(|swapped| format!(" and {swapped} in swap")).unwrap_or_default();
+    let swapped = victim
+        .swapped
+        .filter(|swapped| *swapped > Bytes::ZERO)
+        .map(|swapped| format!(" and {swapped} in swap"))
+        .unwrap_or_default();
     Some(match kill.innocent_victim {
         Some(true) => {
-            let protected = victim.adj.filter(|adj| *adj != 0).map(|adj| format!(" (oom_score_adj {adj})")).unwrap_or_default();
+            let protected =
+                victim.adj.filter(|adj| *adj != 0).map(|adj| format!(" (oom_score_adj {adj})")).unwrap_or_default();
             format!("{name} did not fill memory: it held {held}{swapped}{protected}.")
         }
         _ => format!("{name} held {held}{swapped}."),
@@ -222,6 +262,8 @@ fn certainty(kill: &Kill) -> Option<String> {
         Certainty::Unknown => format!("What the cause was cannot be told from these lines. Missing: {missing}."),
         Certainty::Likely if missing.is_empty() => "Likely, not sure.".to_owned(),
         Certainty::Likely => format!("Likely, not sure. Missing: {missing}."),
-        Certainty::Sure => "Sure: the figures above decide. Which process grew before is in no single report.".to_owned(),
+        Certainty::Sure => {
+            "Sure: the figures above decide. Which process grew before is in no single report.".to_owned()
+        }
     })
 }

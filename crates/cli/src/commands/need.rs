@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use ramline_evidence::GhostCurve;
 use ramline_model::groups::{self, GroupTree};
 use ramline_model::need;
-use ramline_snapshot::blocks::behind;
 use ramline_pagecache::returns::{self, FEWEST_RETURNS, WatchTime};
+use ramline_snapshot::blocks::behind;
 
 use crate::prelude::*;
 
@@ -105,7 +105,10 @@ impl Need {
         let begun = Instant::now();
         let watched = returns::watch(root, ids, time, wanted, |curve, passed| {
             let (evicted, returns) = (curve.pages_evicted, curve.returns);
-            terminal.now(format!("watching {shown}: {} s, {evicted} pages evicted, {returns} read again", passed.as_secs()));
+            terminal.now(format!(
+                "watching {shown}: {} s, {evicted} pages evicted, {returns} read again",
+                passed.as_secs()
+            ));
             match signals::interrupted() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),

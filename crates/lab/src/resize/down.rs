@@ -54,7 +54,12 @@ pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut Seen<'
         baseline: baseline.lost.unwrap_or(0.0),
         readings: VecDeque::from([before]),
         target: size,
-        done: SizeTrial { direction: TrialDirection::Down, before: baseline, guard: Some(GUARD), ..SizeTrial::default() },
+        done: SizeTrial {
+            direction: TrialDirection::Down,
+            before: baseline,
+            guard: Some(GUARD),
+            ..SizeTrial::default()
+        },
     };
     ramp.done.by_pressure = ramp.meter.by_pressure(&before);
     seen(&baseline, size);
@@ -203,7 +208,8 @@ impl Ramp<'_> {
         })?;
         self.subject.none_killed(self.kills, now.kills())?;
         self.readings.push_back(now);
-        let is_old = |second: Option<&Reading>| second.is_some_and(|reading| now.at().duration_since(reading.at()) >= SECOND);
+        let is_old =
+            |second: Option<&Reading>| second.is_some_and(|reading| now.at().duration_since(reading.at()) >= SECOND);
         while is_old(self.readings.get(1)) {
             self.readings.pop_front();
         }
@@ -241,12 +247,15 @@ impl Ramp<'_> {
             self.done.held = earlier.map_or(Some(self.done.before.size), |earlier| earlier.limit);
         }
         self.done.samples.push(*sample);
-        self.done.tripped = matches!(end, TrialEnd::LostTime | TrialEnd::Burst | TrialEnd::Stuck).then_some(self.target);
+        self.done.tripped =
+            matches!(end, TrialEnd::LostTime | TrialEnd::Burst | TrialEnd::Stuck).then_some(self.target);
     }
 
     fn unmeasured(&self) -> LabError {
         let shown = ramline_units::escape(&self.subject.path);
-        let why = format!("how much time {shown} loses cannot be measured: no pressure of groups, and its disk does not count reads");
+        let why = format!(
+            "how much time {shown} loses cannot be measured: no pressure of groups, and its disk does not count reads"
+        );
         LabError::ended("a part of the trial", vec![why], format!("ramline need {shown}"))
     }
 }

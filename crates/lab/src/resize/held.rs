@@ -6,7 +6,7 @@ use ramline_sandbox::child::keeper::Keeper;
 
 use super::{Subject, Trial};
 use crate::prelude::*;
-use crate::series::clean_up;
+use ramline_act::clean_up;
 
 /// Held until [`Held::end`], or until it is dropped: then everything is put back too.
 #[derive(Debug)]

@@ -22,7 +22,13 @@ const NEARLY: u64 = 50;
 ///
 /// # Errors
 /// The group ended, restarted, or lost a process; a signal came. The limit is put back in every case.
-pub fn up(trial: &Trial<'_>, subject: &Subject, limit: Bytes, ceiling: Bytes, seen: &mut Seen<'_>) -> Result<SizeTrial> {
+pub fn up(
+    trial: &Trial<'_>,
+    subject: &Subject,
+    limit: Bytes,
+    ceiling: Bytes,
+    seen: &mut Seen<'_>,
+) -> Result<SizeTrial> {
     let mut meter = Meter::start(trial.root, &subject.group)?;
     let first = meter.read()?;
     pass(&mut meter, BASELINE);

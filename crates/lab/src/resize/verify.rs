@@ -17,7 +17,13 @@ const MEASURED: Duration = Duration::from_secs(8);
 ///
 /// # Errors
 /// As [`super::up`]; it cannot be brought below the limit.
-pub fn verify(trial: &Trial<'_>, subject: &Subject, limit: Bytes, keep: bool, mut now: impl FnMut(&str)) -> Result<SizeVerified> {
+pub fn verify(
+    trial: &Trial<'_>,
+    subject: &Subject,
+    limit: Bytes,
+    keep: bool,
+    mut now: impl FnMut(&str),
+) -> Result<SizeVerified> {
     let mut meter = Meter::start(trial.root, &subject.group)?;
     let first = meter.read()?;
     pass(&mut meter, BASELINE);

@@ -107,6 +107,12 @@ pub struct Trouble {
     pub refaults_file: Option<f64>,
     /// Its swapped pages needed again, pages a second; `None` with one reading.
     pub refaults_anon: Option<f64>,
+    /// Files in RAM among it: tmpfs, shared memory.
+    #[serde(default)]
+    pub shared: Option<Bytes>,
+    /// A setting of the group keeps it out of swap.
+    #[serde(default)]
+    pub swap_forbidden: bool,
 }
 
 impl Trouble {
@@ -120,14 +126,27 @@ impl Trouble {
     /// Its tasks wait, stand still or were killed; that it meets its limit alone is how a group works that reads files.
     #[must_use]
     pub fn is_telling(&self) -> bool {
-        matches!(self.cause, Cause::StuckInOom | Cause::Killed) || self.waits_now()
+        matches!(self.cause, Cause::StuckInOom | Cause::Killed) || self.waits_now() || self.is_full()
+    }
+
+    /// It has filled its limit with what cannot be reclaimed, and met it before: the next allocation fails, or something is killed. One reading shows
+    /// this; between two it shows whether the limit was met again.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let left = self.limit.saturating_sub(self.current);
+        let is_little = left.share_of(self.limit).is_some_and(|share| share < LITTLE);
+        self.hits_now.is_none() && self.knob == Knob::Max && self.cause == Cause::NothingToReclaim && is_little
     }
 
     /// Its tasks wait, or are killed, now.
     #[must_use]
     pub fn is_now(&self) -> bool {
         let grew = |n: Option<u64>| n.is_some_and(|n| n > 0);
-        self.cause == Cause::StuckInOom || self.waits_now() || grew(self.kills_now) || grew(self.hits_now)
+        self.cause == Cause::StuckInOom
+            || self.waits_now()
+            || grew(self.kills_now)
+            || grew(self.hits_now)
+            || self.is_full()
     }
 
     /// Its tasks wait noticeably.
@@ -263,6 +282,8 @@ fn of(
         swap_used: snapshot.meminfo.data().and_then(Meminfo::swap_used),
         refaults_file: rates.refaults_file,
         refaults_anon: rates.refaults_anon,
+        shared: group.part(super::PartId::Shmem),
+        swap_forbidden: reclaim.swap_forbidden,
     };
     trouble.cause = cause(&trouble, group, stuck, killed, snapshot.mem_total());
     (trouble.is_now() || trouble.cause == Cause::OwnsSwap).then_some(trouble)

@@ -30,10 +30,20 @@ pub(super) fn in_group(report: &Report, page: Bytes) -> Verdict {
     let full = |used: Option<GroupUse>| {
         used.and_then(|used| Some(used.usage.0.saturating_add(page.0.saturating_mul(BATCH_PAGES)) >= used.limit?.0))
     };
-    let at_limit = [figures.memory, figures.memory_and_swap, figures.swap, figures.kmem].into_iter().any(|used| full(used) == Some(true));
+    let at_limit = [figures.memory, figures.memory_and_swap, figures.swap, figures.kmem]
+        .into_iter()
+        .any(|used| full(used) == Some(true));
     // Without the lines of limits the kill itself is what says that one was hit.
-    let whole = figures.memory.map_or_else(|| charged.anon + charged.file + charged.shmem + charged.kernel, |memory| memory.usage);
-    let mut verdict = largest(&charged, whole, &figures, full(figures.memory_and_swap) == Some(true), full(figures.swap) == Some(true));
+    let whole = figures
+        .memory
+        .map_or_else(|| charged.anon + charged.file + charged.shmem + charged.kernel, |memory| memory.usage);
+    let mut verdict = largest(
+        &charged,
+        whole,
+        &figures,
+        full(figures.memory_and_swap) == Some(true),
+        full(figures.swap) == Some(true),
+    );
     if !at_limit && limit.is_some() {
         verdict = verdict.at_most_likely().because(Reason::LimitAbove);
     }
@@ -45,11 +55,16 @@ pub(super) fn in_group(report: &Report, page: Bytes) -> Verdict {
 
 fn largest(charged: &Charged, whole: Bytes, figures: &GroupFigures, memsw_full: bool, swap_full: bool) -> Verdict {
     let more_than_half = |part: Bytes| part.0 > whole.0 / 2;
-    if more_than_half(charged.anon) || charged.anon >= charged.file.max(charged.kernel).max(charged.shmem) && charged.swap > whole {
+    if more_than_half(charged.anon)
+        || charged.anon >= charged.file.max(charged.kernel).max(charged.shmem) && charged.swap > whole
+    {
         return anonymous(charged, figures, memsw_full, swap_full);
     }
     if charged.kernel >= charged.anon.max(charged.file).max(charged.shmem) && charged.kernel > Bytes::ZERO {
-        return Verdict::new(KillCause::MemcgKmem, if more_than_half(charged.kernel) { Certainty::Sure } else { Certainty::Likely });
+        return Verdict::new(
+            KillCause::MemcgKmem,
+            if more_than_half(charged.kernel) { Certainty::Sure } else { Certainty::Likely },
+        );
     }
     if charged.shmem >= charged.anon.max(charged.file) && charged.shmem > Bytes::ZERO {
         return Verdict { also: vec![KillCause::MemcgAnon], ..Verdict::new(KillCause::ShmemTmpfs, Certainty::Likely) };
@@ -59,7 +74,11 @@ fn largest(charged: &Charged, whole: Bytes, figures: &GroupFigures, memsw_full: 
         let dirty = charged.dirty.0 > charged.file.0 / 2;
         return Verdict::new(KillCause::MemcgDirtyFile, if dirty { Certainty::Sure } else { Certainty::Likely });
     }
-    let parts = [(KillCause::MemcgAnon, charged.anon), (KillCause::MemcgDirtyFile, charged.file), (KillCause::ShmemTmpfs, charged.shmem)];
+    let parts = [
+        (KillCause::MemcgAnon, charged.anon),
+        (KillCause::MemcgDirtyFile, charged.file),
+        (KillCause::ShmemTmpfs, charged.shmem),
+    ];
     let largest = parts.into_iter().max_by_key(|(_, bytes)| *bytes).filter(|(_, bytes)| *bytes > Bytes::ZERO);
     largest.map_or_else(Verdict::default, |(cause, _)| Verdict::new(cause, Certainty::Likely))
 }

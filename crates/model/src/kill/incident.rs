@@ -3,7 +3,9 @@
 //! Kills of the machine that follow each other within an hour are one incident: the same shortage, of which the first report shows how it began. A group
 //! at its limit kills for itself alone, and again whenever it is full, so that each of its kills is an incident, but for those of the same moment.
 
-use ramline_snapshot::kernel_log::{DaemonKill, DaemonKind, KernelLog, LogEvent, Report, ReportKind, Stamp, Stuck, StuckKind};
+use ramline_snapshot::kernel_log::{
+    DaemonKill, DaemonKind, KernelLog, LogEvent, Report, ReportKind, Stamp, Stuck, StuckKind,
+};
 
 use super::by_daemon::{by_daemon, killer};
 use super::in_group::in_group;
@@ -41,7 +43,8 @@ pub fn explain(log: &KernelLog, at: Option<&Stamp>) -> Result<Kill, NoSuchTime> 
     let candidates: Vec<&LogEvent> = if kills.is_empty() { log.events.iter().collect() } else { kills };
     let Some(at) = at else { return Ok(of_incident(log, &candidates, last_incident(&candidates))) };
     let distance = |event: &&&LogEvent| event.at().and_then(|stamp| between(stamp, at));
-    let timed: Vec<(&LogEvent, f64)> = candidates.iter().filter_map(|event| Some((*event, distance(&event)?))).collect();
+    let timed: Vec<(&LogEvent, f64)> =
+        candidates.iter().filter_map(|event| Some((*event, distance(&event)?))).collect();
     let nearest = timed.iter().min_by(|a, b| a.1.total_cmp(&b.1));
     match nearest {
         Some((event, gap)) if *gap <= NEAR => Ok(of_incident(log, &candidates, vec![*event])),
@@ -89,10 +92,12 @@ fn in_a_group(event: &LogEvent) -> bool {
 
 /// The event of an incident that says most: one whose report is there, the first of them.
 fn telling<'a>(events: &[&'a LogEvent]) -> Option<&'a LogEvent> {
-    let reports = || events.iter().filter_map(|event| match event {
-        LogEvent::Report(report) => Some((*event, report)),
-        _ => None,
-    });
+    let reports = || {
+        events.iter().filter_map(|event| match event {
+            LogEvent::Report(report) => Some((*event, report)),
+            _ => None,
+        })
+    };
     let has_figures = |report: &Report| report.tasks.rows > 0 || !report.memory.is_empty() || report.group.is_some();
     let report = reports()
         .find(|(_, report)| !report.kills.is_empty() && has_figures(report))
@@ -101,14 +106,17 @@ fn telling<'a>(events: &[&'a LogEvent]) -> Option<&'a LogEvent> {
         .or_else(|| reports().next());
     let daemon = events.iter().find_map(|event| match event {
         // Those two report the kernel's kill; the kernel's own lines say more.
-        LogEvent::Daemon(kill) if report.is_none() || !matches!(kill.kind, DaemonKind::Container | DaemonKind::Systemd) => {
+        LogEvent::Daemon(kill)
+            if report.is_none() || !matches!(kill.kind, DaemonKind::Container | DaemonKind::Systemd) =>
+        {
             Some((*event, kill))
         }
         _ => None,
     });
     match (report, daemon) {
         (Some((report_event, report)), Some((event, daemon))) => {
-            let first = events.iter().position(|other| std::ptr::eq(*other, event)) < events.iter().position(|other| std::ptr::eq(*other, report_event));
+            let first = events.iter().position(|other| std::ptr::eq(*other, event))
+                < events.iter().position(|other| std::ptr::eq(*other, report_event));
             // A signal that was sent is no death: the kernel killed the same process, or the end was not seen.
             let same = report.kills.iter().any(|kill| Some(kill.pid) == daemon.pid);
             let proven = daemon.exited || !matches!(daemon.kind, DaemonKind::EarlyOom | DaemonKind::Nohang);
@@ -130,10 +138,13 @@ fn of_incident(log: &KernelLog, candidates: &[&LogEvent], incident: Vec<&LogEven
     if kill.victim.is_some() && kill.innocent_victim.is_none() {
         kill.innocent_victim = beside_others(&kill, &incident);
     }
-    let near_failure = matches!(event, LogEvent::Report(report) if report.trigger.is_none() && !report.in_group && !report.global);
+    let near_failure =
+        matches!(event, LogEvent::Report(report) if report.trigger.is_none() && !report.in_group && !report.global);
     // A request of a single page that failed is a shortage of the machine: the kill without a head behind it is for that.
-    let failed = log.events.iter().any(|event| matches!(event, LogEvent::Report(report)
-        if report.kind == ReportKind::Failure && report.trigger.as_ref().and_then(|trigger| trigger.order) == Some(0)));
+    let failed = log.events.iter().any(|event| {
+        matches!(event, LogEvent::Report(report)
+        if report.kind == ReportKind::Failure && report.trigger.as_ref().and_then(|trigger| trigger.order) == Some(0))
+    });
     if near_failure && failed && kill.killer == Killer::Kernel {
         kill.killer = Killer::KernelGlobal;
     }
@@ -145,9 +156,14 @@ fn of_incident(log: &KernelLog, candidates: &[&LogEvent], incident: Vec<&LogEven
 
 fn short(event: &LogEvent) -> OtherKill {
     let (killer, victim) = match event {
-        LogEvent::Report(report) => {
-            (killer_of(report), report.kills.first().map(|line| Victim { name: Some(line.name.clone()), pid: Some(line.pid), ..Victim::default() }))
-        }
+        LogEvent::Report(report) => (
+            killer_of(report),
+            report.kills.first().map(|line| Victim {
+                name: Some(line.name.clone()),
+                pid: Some(line.pid),
+                ..Victim::default()
+            }),
+        ),
         LogEvent::Daemon(kill) => (killer(kill), victim_of(kill)),
         LogEvent::Stuck(stuck) => (
             if stuck.kind == Some(StuckKind::NoHugePage) { Killer::Hugetlb } else { Killer::None },
@@ -166,11 +182,21 @@ fn killer_of(report: &Report) -> Killer {
     if report.constraint.as_deref().is_some_and(|name| name.contains("BPF")) || stack("bpf_out_of_memory") {
         return Killer::Bpf;
     }
-    if report.in_group || stack("mem_cgroup_out_of_memory") || stack("mem_cgroup_oom") || report.constraint.as_deref() == Some("CONSTRAINT_MEMCG") {
+    if report.in_group
+        || stack("mem_cgroup_out_of_memory")
+        || stack("mem_cgroup_oom")
+        || report.constraint.as_deref() == Some("CONSTRAINT_MEMCG")
+    {
         return Killer::KernelMemcg;
     }
-    let known = report.global || report.constraint.is_some() || !report.memory.is_empty() || report.panic || report.no_victim;
-    if known || stack("__alloc_pages") || stack("pagefault_out_of_memory") || stack("out_of_memory") || report.trigger.is_some() {
+    let known =
+        report.global || report.constraint.is_some() || !report.memory.is_empty() || report.panic || report.no_victim;
+    if known
+        || stack("__alloc_pages")
+        || stack("pagefault_out_of_memory")
+        || stack("out_of_memory")
+        || report.trigger.is_some()
+    {
         return Killer::KernelGlobal;
     }
     Killer::Kernel
@@ -183,20 +209,27 @@ fn of_report(report: &Report) -> Kill {
     let killer = killer_of(report);
     let verdict = match killer {
         Killer::Bpf => {
-            let psi = report.constraint.as_deref().is_some_and(|name| name.contains("PSI")) || report.functions.iter().any(|name| name.contains("psi"));
-            Verdict::new(if psi { KillCause::PressurePolicy } else { KillCause::ThresholdPolicy }, if psi { Certainty::Sure } else { Certainty::Likely })
+            let psi = report.constraint.as_deref().is_some_and(|name| name.contains("PSI"))
+                || report.functions.iter().any(|name| name.contains("psi"));
+            Verdict::new(
+                if psi { KillCause::PressurePolicy } else { KillCause::ThresholdPolicy },
+                if psi { Certainty::Sure } else { Certainty::Likely },
+            )
         }
         Killer::KernelMemcg => in_group(report, page.size),
         Killer::None => failure(report, sum.as_ref(), &zones, page.assumed),
         _ => machine(report, sum.as_ref(), &zones, page.assumed),
     };
-    let programs: Vec<ProgramUse> = report.tasks.by_name.iter().map(|total| ProgramUse::from_pages(total, page.size)).collect();
+    let programs: Vec<ProgramUse> =
+        report.tasks.by_name.iter().map(|total| ProgramUse::from_pages(total, page.size)).collect();
     let victim = report.kills.first().map(|line| from_line(line, report, page.size)).or_else(|| {
         // The line of the choice is followed by that of the kill, of the same process since Linux 5.3; with a cut tail it stands for it.
-        let (pid, name) = report.chosen.clone().filter(|_| report.constraint.is_some() && report.kind == ReportKind::OutOfMemory)?;
+        let (pid, name) =
+            report.chosen.clone().filter(|_| report.constraint.is_some() && report.kind == ReportKind::OutOfMemory)?;
         Some(Victim { name: Some(name), pid: Some(pid), ..Victim::default() })
     });
-    let innocent_victim = victim.as_ref().and_then(|victim| innocent(victim, verdict.cause, report, sum.as_ref(), &programs));
+    let innocent_victim =
+        victim.as_ref().and_then(|victim| innocent(victim, verdict.cause, report, sum.as_ref(), &programs));
     let limit = report.group.as_ref().and_then(|group| group.memory?.limit).filter(|_| killer == Killer::KernelMemcg);
     let request = report.trigger.as_ref().map(|trigger| Requested {
         name: trigger.name.clone(),
@@ -243,7 +276,10 @@ fn missing(report: &Report, killer: Killer, has_sum: bool) -> Vec<String> {
     } else {
         lacks(!has_sum, "the counters of memory (Mem-Info)");
         lacks(report.memory.zones.is_empty(), "the zones and their marks");
-        lacks(report.memory.ram.is_none() || report.memory.reserved.is_none(), "the size of RAM (pages RAM, pages reserved)");
+        lacks(
+            report.memory.ram.is_none() || report.memory.reserved.is_none(),
+            "the size of RAM (pages RAM, pages reserved)",
+        );
     }
     if report.kind == ReportKind::OutOfMemory {
         lacks(report.tasks.rows == 0, "the table of tasks");
@@ -275,10 +311,14 @@ fn of_daemon(daemon: &DaemonKill) -> Kill {
 
 fn of_stuck(one: &Stuck, log: &KernelLog) -> Kill {
     let hugetlb = one.kind == Some(StuckKind::NoHugePage);
-    let all: Vec<&Stuck> = log.events.iter().filter_map(|event| match event {
-        LogEvent::Stuck(stuck) if (stuck.kind == Some(StuckKind::NoHugePage)) == hugetlb => Some(&**stuck),
-        _ => None,
-    }).collect();
+    let all: Vec<&Stuck> = log
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            LogEvent::Stuck(stuck) if (stuck.kind == Some(StuckKind::NoHugePage)) == hugetlb => Some(&**stuck),
+            _ => None,
+        })
+        .collect();
     let verdict = stuck(&all);
     let victim = one.pid.filter(|_| hugetlb).map(|pid| Victim { pid: Some(pid), ..Victim::default() });
     Kill {
@@ -295,14 +335,24 @@ fn of_stuck(one: &Stuck, log: &KernelLog) -> Kill {
 /// Without the size of the machine: it held a tenth of what another victim of the same incident held, and is of another name.
 fn beside_others(kill: &Kill, incident: &[&LogEvent]) -> Option<bool> {
     // What the kernel holds has no owner in a log.
-    let ownerless = [KillCause::SlabGrowth, KillCause::KernelUnaccounted, KillCause::ShmemTmpfs, KillCause::MemcgDirtyFile, KillCause::MemcgKmem, KillCause::NotMemory, KillCause::HugepagesReserved];
+    let ownerless = [
+        KillCause::SlabGrowth,
+        KillCause::KernelUnaccounted,
+        KillCause::ShmemTmpfs,
+        KillCause::MemcgDirtyFile,
+        KillCause::MemcgKmem,
+        KillCause::NotMemory,
+        KillCause::HugepagesReserved,
+    ];
     let victim = kill.victim.as_ref()?;
     let (name, held) = (victim.name.as_deref()?, victim.held?);
     if ownerless.contains(&kill.cause) || kill.sum.is_some() {
         return None;
     }
     let largest = incident.iter().filter_map(|event| match event {
-        LogEvent::Report(report) => report.kills.iter().filter(|line| line.name != name && !report.in_group).filter_map(|line| line.anon).max(),
+        LogEvent::Report(report) => {
+            report.kills.iter().filter(|line| line.name != name && !report.in_group).filter_map(|line| line.anon).max()
+        }
         LogEvent::Daemon(other) if other.victim.as_deref() != Some(name) => other.rss,
         _ => None,
     });

@@ -10,11 +10,19 @@ use crate::prelude::*;
 
 /// Functions that write memory out to swap: a request from inside of them needs memory to free memory.
 const SWAPS_OUT: [&str; 9] = [
-    "nfs_swap_rw", "swap_writepage", "__swap_writepage", "swap_writeout", "zswap_store", "zswap_frontswap_store", "folio_alloc_swap",
-    "add_to_swap", "zram_bio_write",
+    "nfs_swap_rw",
+    "swap_writepage",
+    "__swap_writepage",
+    "swap_writeout",
+    "zswap_store",
+    "zswap_frontswap_store",
+    "folio_alloc_swap",
+    "add_to_swap",
+    "zram_bio_write",
 ];
 /// Functions of reclaim.
-const RECLAIMS: [&str; 6] = ["shrink_node", "shrink_lruvec", "shrink_zone", "try_to_free_pages", "do_try_to_free_pages", "kswapd"];
+const RECLAIMS: [&str; 6] =
+    ["shrink_node", "shrink_lruvec", "shrink_zone", "try_to_free_pages", "do_try_to_free_pages", "kswapd"];
 /// Functions in which a task waits for a page of swap.
 const SWAPS_IN: [&str; 4] = ["do_swap_page", "swap_readpage", "swap_read_folio", "shmem_swapin"];
 /// Blocks above this the kernel does not try hard for (PAGE_ALLOC_COSTLY_ORDER).
@@ -29,7 +37,8 @@ pub(super) fn failure(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState
     let trigger = report.trigger.as_ref();
     let order = trigger.and_then(|trigger| trigger.order).unwrap_or_default();
     let allowed: Vec<&ZoneState> = zones.iter().filter(|zone| zone.allowed).collect();
-    let fragmented = order > 0 && !allowed.is_empty()
+    let fragmented = order > 0
+        && !allowed.is_empty()
         && allowed.iter().all(|zone| zone.is_below() || zone.block == Some(false))
         && allowed.iter().any(|zone| zone.block == Some(false) && !zone.is_below());
     if fragmented {
@@ -66,7 +75,9 @@ fn is(function: &str, name: &str) -> bool {
 
 /// Tasks that were stuck: for memory, where their stacks say so.
 pub(super) fn stuck(all: &[&Stuck]) -> Verdict {
-    let waits = |stuck: &Stuck, names: &[&str]| stuck.functions.iter().any(|function| names.iter().any(|name| function.starts_with(name)));
+    let waits = |stuck: &Stuck, names: &[&str]| {
+        stuck.functions.iter().any(|function| names.iter().any(|name| function.starts_with(name)))
+    };
     let longest = all.iter().filter_map(|stuck| stuck.seconds).max();
     let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
     let reason = Reason::Stuck(count, longest);

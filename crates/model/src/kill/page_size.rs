@@ -21,7 +21,8 @@ pub struct LogPageSize {
 /// The size of a page.
 #[must_use]
 pub fn page_size(report: &Report) -> LogPageSize {
-    let found = from_blocks(report).or_else(|| from_nodes(report)).or_else(|| from_kill(report)).or_else(|| from_arch(report));
+    let found =
+        from_blocks(report).or_else(|| from_nodes(report)).or_else(|| from_kill(report)).or_else(|| from_arch(report));
     LogPageSize { size: found.unwrap_or(Bytes::from_kib(4)), assumed: found.is_none() }
 }
 
@@ -38,8 +39,10 @@ fn from_nodes(report: &Report) -> Option<Bytes> {
     let mut found = names.iter().filter_map(|name| Some((memory.counter(name)?, *name))).collect::<Vec<_>>();
     found.sort_unstable();
     let (pages, name) = found.pop().filter(|(pages, _)| *pages >= 256)?;
-    let nodes: u64 = memory.nodes.iter().filter_map(|node| node.counters.get(name)).fold(0, |sum, bytes| sum.saturating_add(*bytes));
-    let zones: u64 = memory.zones.iter().filter_map(|zone| zone.counters.get(name)).fold(0, |sum, bytes| sum.saturating_add(*bytes));
+    let nodes: u64 =
+        memory.nodes.iter().filter_map(|node| node.counters.get(name)).fold(0, |sum, bytes| sum.saturating_add(*bytes));
+    let zones: u64 =
+        memory.zones.iter().filter_map(|zone| zone.counters.get(name)).fold(0, |sum, bytes| sum.saturating_add(*bytes));
     let bytes = if nodes > 0 { nodes } else { zones };
     let kib = Bytes(bytes).share_of(Bytes(pages))? / 1024.0;
     let near = |size: &u64| Bytes(*size).as_f64() * (1.0 - NEAR) < kib && kib < Bytes(*size).as_f64() * (1.0 + NEAR);
@@ -62,5 +65,8 @@ fn from_arch(report: &Report) -> Option<Bytes> {
         // Fedora, RHEL and SUSE build it with 64 KiB.
         return Some(Bytes::from_kib(64));
     }
-    ["x86_64", "amd64", "i686", "i386", "s390x", "armv7", "riscv64"].iter().any(|arch| version.contains(arch)).then_some(Bytes::from_kib(4))
+    ["x86_64", "amd64", "i686", "i386", "s390x", "armv7", "riscv64"]
+        .iter()
+        .any(|arch| version.contains(arch))
+        .then_some(Bytes::from_kib(4))
 }

@@ -31,7 +31,13 @@ pub(super) fn from_line(kill: &KillLine, report: &Report, page: Bytes) -> Victim
 }
 
 /// True where it held little of what filled memory; `None` where the log does not tell.
-pub(super) fn innocent(victim: &Victim, cause: KillCause, report: &Report, sum: Option<&KillSum>, programs: &[ProgramUse]) -> Option<bool> {
+pub(super) fn innocent(
+    victim: &Victim,
+    cause: KillCause,
+    report: &Report,
+    sum: Option<&KillSum>,
+    programs: &[ProgramUse],
+) -> Option<bool> {
     let name = victim.name.as_deref()?;
     let held = victim.held? + victim.swapped.unwrap_or_default();
     // All of its name, and the one that was chosen in its place.
@@ -54,9 +60,10 @@ pub(super) fn innocent(victim: &Victim, cause: KillCause, report: &Report, sum: 
         KillCause::Fragmentation | KillCause::CmaOnlyFree => {
             sum.and_then(|sum| sum.usable).map(|usable| little_of(usable, LITTLE)).filter(|innocent| *innocent)
         }
-        KillCause::ZoneOrPolicy => {
-            sum.and_then(|sum| sum.usable).map(|usable| little_of(usable, LITTLE_OF_A_NODE)).filter(|innocent| *innocent)
-        }
+        KillCause::ZoneOrPolicy => sum
+            .and_then(|sum| sum.usable)
+            .map(|usable| little_of(usable, LITTLE_OF_A_NODE))
+            .filter(|innocent| *innocent),
         _ => None,
     }
 }

@@ -73,10 +73,12 @@ impl ZoneState {
 /// The zones of a report for its request; empty where the request or the zones are missing.
 #[must_use]
 pub fn zone_states(report: &Report, page: Bytes) -> Vec<ZoneState> {
-    let Some((gfp, order)) = report.trigger.as_ref().and_then(|trigger| Some((trigger.gfp.as_ref()?, trigger.order?))) else {
+    let Some((gfp, order)) = report.trigger.as_ref().and_then(|trigger| Some((trigger.gfp.as_ref()?, trigger.order?)))
+    else {
         return Vec::new();
     };
-    let zones: Vec<&ZoneFigures> = report.memory.zones.iter().filter(|zone| zone.counters.contains_key("free")).collect();
+    let zones: Vec<&ZoneFigures> =
+        report.memory.zones.iter().filter(|zone| zone.counters.contains_key("free")).collect();
     let names: Vec<&str> = zones.iter().map(|zone| zone.name.as_str()).collect();
     let highest = highest_class(gfp, &names);
     let order = u32::try_from(order).unwrap_or_default().min(20);
@@ -102,21 +104,38 @@ fn highest_class(gfp: &Gfp, names: &[&str]) -> usize {
     }
 }
 
-fn state(zone: &ZoneFigures, report: &Report, gfp: &Gfp, order: u32, highest: usize, names: &[&str], page: Bytes) -> ZoneState {
+fn state(
+    zone: &ZoneFigures,
+    report: &Report,
+    gfp: &Gfp,
+    order: u32,
+    highest: usize,
+    names: &[&str],
+    page: Bytes,
+) -> ZoneState {
     let value = |name: &str| Bytes(zone.counters.get(name).copied().unwrap_or_default());
     let class = CLASSES.iter().position(|class| *class == zone.name).unwrap_or(2);
     let on_node = |nodes: &Option<String>| nodes.as_deref().is_none_or(|nodes| holds(nodes, zone.node));
     let free_cma = value("free_cma");
-    let highatomic = Bytes(zone.counters.get("free_highatomic").or_else(|| zone.counters.get("reserved_highatomic")).copied().unwrap_or_default());
+    let highatomic = Bytes(
+        zone.counters
+            .get("free_highatomic")
+            .or_else(|| zone.counters.get("reserved_highatomic"))
+            .copied()
+            .unwrap_or_default(),
+    );
     let not_mine = if gfp.is_movable() { Bytes::ZERO } else { free_cma };
     let own_block = Bytes(page.0.saturating_mul((1_u64 << order) - 1));
     let at = class_index(highest, zone.reserve.len(), names);
-    let reserve = at.and_then(|at| zone.reserve.get(at)).map_or(Bytes::ZERO, |pages| Bytes(pages.saturating_mul(page.0)));
+    let reserve =
+        at.and_then(|at| zone.reserve.get(at)).map_or(Bytes::ZERO, |pages| Bytes(pages.saturating_mul(page.0)));
     ZoneState {
         node: zone.node,
         name: zone.name.clone(),
         allowed: class <= highest && on_node(&report.mems_allowed) && on_node(&report.nodemask),
-        managed: Bytes(zone.counters.get("managed").or_else(|| zone.counters.get("present")).copied().unwrap_or_default()),
+        managed: Bytes(
+            zone.counters.get("managed").or_else(|| zone.counters.get("present")).copied().unwrap_or_default(),
+        ),
         free: value("free"),
         free_cma,
         reserved_highatomic: highatomic,
@@ -139,7 +158,9 @@ fn has_block(zone: &ZoneFigures, gfp: &Gfp, size: Bytes, order: u32) -> Option<b
     }
     let usable = |types: &Option<String>| {
         types.as_deref().is_none_or(|types| {
-            types.contains(['U', 'M', 'E', 'R']) || types.contains('C') && gfp.is_movable() || types.contains('H') && gfp.is_atomic()
+            types.contains(['U', 'M', 'E', 'R'])
+                || types.contains('C') && gfp.is_movable()
+                || types.contains('H') && gfp.is_atomic()
         })
     };
     Some(zone.blocks.iter().any(|(block, count, types)| *block >= size.0 && *count > 0 && usable(types)))
@@ -147,7 +168,8 @@ fn has_block(zone: &ZoneFigures, gfp: &Gfp, size: Bytes, order: u32) -> Option<b
 
 /// Where lowmem_reserve has the value for this class: it has one for each zone that is built in, of which not all are there.
 fn class_index(class: usize, length: usize, names: &[&str]) -> Option<usize> {
-    let mut built_in: Vec<usize> = (0..CLASSES.len()).filter(|at| names.contains(&CLASSES[*at]) || [2, 4].contains(at)).collect();
+    let mut built_in: Vec<usize> =
+        (0..CLASSES.len()).filter(|at| names.contains(&CLASSES[*at]) || [2, 4].contains(at)).collect();
     // Zones that a machine may have without a page in them, the likeliest first: 64-bit kernels have the low ones and that of devices.
     for more in [0, 1, 5, 3] {
         let highmem = built_in.contains(&3);

@@ -31,11 +31,16 @@ impl Need {
         let (set, none) = match engine {
             Some((engine, owner)) => {
                 let name = ramline_units::quoted(&owner.name).into_owned();
-                (Box::new(move |value: &str| format!("{engine} update --memory {value} {name}")) as Box<dyn Fn(&str) -> String>, "0")
+                (
+                    Box::new(move |value: &str| format!("{engine} update --memory {value} {name}"))
+                        as Box<dyn Fn(&str) -> String>,
+                    "0",
+                )
             }
-            None if is_unit => {
-                (Box::new(move |value: &str| format!("sudo systemctl set-property {last} MemoryMax={value}")) as _, "infinity")
-            }
+            None if is_unit => (
+                Box::new(move |value: &str| format!("sudo systemctl set-property {last} MemoryMax={value}")) as _,
+                "infinity",
+            ),
             None => {
                 let (file, none) = match tree.version {
                     Version::V1 => ("memory.limit_in_bytes", "-1"),
@@ -74,18 +79,27 @@ mod tests {
             ..Group::default()
         });
         let mut snapshot = Snapshot::new(Machine::default());
-        let groups = Groups { version: Some(Version::V2), mount: "/sys/fs/cgroup".into(), list: list.to_vec(), ..Groups::default() };
+        let groups = Groups {
+            version: Some(Version::V2),
+            mount: "/sys/fs/cgroup".into(),
+            list: list.to_vec(),
+            ..Groups::default()
+        };
         snapshot.groups = Seen::of(groups);
         let tree = crate::groups::of(&snapshot, None).unwrap();
         let set = |path: &str| {
-            let need = Need { group: path.to_owned(), answer: NeedAnswer::Size(Bytes(500)), ..super::super::tests::empty() };
+            let need =
+                Need { group: path.to_owned(), answer: NeedAnswer::Size(Bytes(500)), ..super::super::tests::empty() };
             let set = need.with_command(&tree).set.unwrap();
             (set.command, set.undo)
         };
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         let unit = "sudo systemctl set-property db.service MemoryMax=";
         assert_eq!(set("/system.slice/db.service"), (format!("{unit}500"), format!("{unit}100")));
-        assert_eq!(set(container), pair("docker update --memory 500 4f0c5c4e1d2b", "docker update --memory 100 4f0c5c4e1d2b"));
+        assert_eq!(
+            set(container),
+            pair("docker update --memory 500 4f0c5c4e1d2b", "docker update --memory 100 4f0c5c4e1d2b")
+        );
         let file = "| sudo tee '/sys/fs/cgroup/a b/memory.max'";
         assert_eq!(set("/a b"), (format!("echo 500 {file}"), format!("echo max {file}")));
     }

@@ -143,8 +143,8 @@ fn step(base: Bytes, percent: u64, trial: &SizeTrial, answer: NeedAnswer) -> Nee
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::tests::empty as need;
+    use super::*;
     use ramline_evidence::{TrialEnd, TrialSample};
 
     fn sample(mib: u64, misses: f64) -> TrialSample {

@@ -5,11 +5,13 @@
 
 use super::{Deciding, Verdict, VerdictState, of_total, words};
 use crate::groups::{self, Cause, Knob, Trouble};
-use crate::pressure::{PressureModel, Psi};
+use crate::pressure::{PressureModel, Psi, STALL_PERCENT};
 
 /// A group whose tasks wait at least this share of the machine's waiting is where most of it is: some task waits on the machine whenever one of
 /// the group does, so the group's share is never larger but for the moment of reading.
 const MOST: f64 = 0.5;
+/// All tasks of a group wait most of the time: it stands rather than runs.
+const STANDS: f64 = 50.0;
 /// From this share on nothing worth a word waits besides.
 const ALL: f64 = 0.9;
 
@@ -20,7 +22,9 @@ pub(super) fn state(state: VerdictState, trouble: Option<&Trouble>, pressure: &P
     let explains = |share: f64| trouble.waits.is_some_and(|waits| waits >= machine * share);
     let is_group = match state {
         VerdictState::Unknown | VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::Low => true,
-        VerdictState::ReadAgain | VerdictState::Elsewhere => trouble.cause == Cause::StuckInOom || explains(MOST),
+        VerdictState::ReadAgain | VerdictState::Elsewhere => {
+            trouble.cause == Cause::StuckInOom || explains(MOST) || (trouble.is_full() && machine < STALL_PERCENT)
+        }
         // From one reading, and little is available: a group that stands still at its own limit does so whatever the machine has.
         VerdictState::Stalling | VerdictState::Thrashing => {
             pressure.rates.is_none() && trouble.is_frozen() && explains(ALL)
@@ -84,7 +88,11 @@ fn what(trouble: &Trouble, pressure: &PressureModel, who: &str) -> String {
             format!("{} killed at the limit of {who}.", words::processes(killed.unwrap_or_default()))
         }
         Cause::NothingToReclaim if trouble.is_frozen() => {
-            format!("{capital} is frozen at {place}: all its tasks wait {full} of the time.")
+            let how = if trouble.stands.is_some_and(|full| full >= STANDS) { "is frozen" } else { "is slowed down" };
+            format!("{capital} {how} at {place}: all its tasks wait {full} of the time.")
+        }
+        Cause::NothingToReclaim if !trouble.waits_now() => {
+            format!("{capital} has filled its limit, and nothing of it can be reclaimed.")
         }
         Cause::NothingToReclaim => {
             format!("{capital} is at {place}, nothing to reclaim: tasks wait {some} of the time.")

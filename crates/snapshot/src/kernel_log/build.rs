@@ -129,7 +129,10 @@ impl Builder {
     fn kernel(&mut self, line: &Line<'_>) {
         let text = line.text;
         if let Some(trigger) = trigger::invoked(text) {
-            self.begin(line, Report { trigger: Some(trigger), constraint: constraint_of_policy(text), ..Report::default() });
+            self.begin(
+                line,
+                Report { trigger: Some(trigger), constraint: constraint_of_policy(text), ..Report::default() },
+            );
             return;
         }
         if let Some(trigger) = trigger::failure(text) {
@@ -138,7 +141,8 @@ impl Builder {
             return;
         }
         if let Some((trigger, ms)) = trigger::stall(text) {
-            let report = Report { kind: ReportKind::Stall, trigger: Some(trigger), stalled_ms: Some(ms), ..Report::default() };
+            let report =
+                Report { kind: ReportKind::Stall, trigger: Some(trigger), stalled_ms: Some(ms), ..Report::default() };
             self.begin(line, report).places(text);
             return;
         }
@@ -154,7 +158,9 @@ impl Builder {
         if let Some(name) = trigger::function(text) {
             let functions = match (&mut self.stuck, &mut self.open) {
                 (Some(stuck), _) => &mut stuck.functions,
-                (None, Some(open)) if open.report.memory.is_empty() && !open.table.is_begun() => &mut open.report.functions,
+                (None, Some(open)) if open.report.memory.is_empty() && !open.table.is_begun() => {
+                    &mut open.report.functions
+                }
                 _ => return,
             };
             if functions.len() < STACK {
@@ -170,8 +176,10 @@ impl Builder {
         let text = line.text.trim();
         if text.starts_with("oom-kill:") || begins_a_part(text) {
             // A task table is printed only for a kill: behind a failed request it is that of a report whose head is missing.
-            let ended = self.open.as_ref().is_some_and(|open| open.report.kind != ReportKind::OutOfMemory || open.is_over());
-            let of_kill = text.starts_with("oom-kill:") || Columns::parse(text).is_some() || text.starts_with("Task in ");
+            let ended =
+                self.open.as_ref().is_some_and(|open| open.report.kind != ReportKind::OutOfMemory || open.is_over());
+            let of_kill =
+                text.starts_with("oom-kill:") || Columns::parse(text).is_some() || text.starts_with("Task in ");
             if ended && of_kill {
                 self.close();
             }
@@ -196,7 +204,10 @@ impl Builder {
     fn kill(&mut self, line: &Line<'_>, found: Kill) {
         match found {
             Kill::Chosen(choice) => {
-                let ended = self.open.as_ref().is_some_and(|open| open.is_over() || open.report.kind != ReportKind::OutOfMemory);
+                let ended = self
+                    .open
+                    .as_ref()
+                    .is_some_and(|open| open.is_over() || open.report.kind != ReportKind::OutOfMemory);
                 if ended {
                     self.close();
                 }
@@ -244,13 +255,17 @@ impl Open {
             report.kernel = report.kernel.take().or(version);
         } else if let Some(rest) = text.strip_prefix("oom-kill:") {
             self.choice(rest);
-        } else if let Some((task, limit)) = text.strip_prefix("Task in ").and_then(|rest| rest.split_once(" killed as a result of limit of ")) {
+        } else if let Some((task, limit)) =
+            text.strip_prefix("Task in ").and_then(|rest| rest.split_once(" killed as a result of limit of "))
+        {
             report.in_group = true;
             report.task_group = Some(clip(task, 512));
             report.limit_group = Some(clip(limit, 512));
         } else if text.starts_with("Tasks in ") && text.contains("memory.oom.group") {
             report.whole_group = true;
-        } else if text.starts_with("Out of memory and no killable processes") || text.starts_with("Memory cgroup out of memory: no killable") {
+        } else if text.starts_with("Out of memory and no killable processes")
+            || text.starts_with("Memory cgroup out of memory: no killable")
+        {
             report.no_victim = true;
         } else if text.starts_with("Kernel panic") {
             report.panic = true;
@@ -276,7 +291,10 @@ impl Open {
             return true;
         }
         let report = &mut self.report;
-        if ["memory: usage", "memory+swap: usage", "swap: usage", "kmem: usage"].iter().any(|head| text.starts_with(head)) {
+        if ["memory: usage", "memory+swap: usage", "swap: usage", "kmem: usage"]
+            .iter()
+            .any(|head| text.starts_with(head))
+        {
             report.in_group = true;
             return report.group.get_or_insert_default().usage_line(text);
         }
@@ -348,8 +366,15 @@ fn constraint_of_policy(text: &str) -> Option<String> {
 /// A line that is the kernel's and part of a report, whatever stands before it.
 fn begins_a_part(text: &str) -> bool {
     let heads = [
-        "Mem-Info:", "Task in ", "memory: usage ", "memory+swap: usage ", "Memory cgroup stats for ", "Tasks state (memory",
-        "active_anon:", "Out of memory and no killable processes", "Kernel panic - not syncing: Out of memory",
+        "Mem-Info:",
+        "Task in ",
+        "memory: usage ",
+        "memory+swap: usage ",
+        "Memory cgroup stats for ",
+        "Tasks state (memory",
+        "active_anon:",
+        "Out of memory and no killable processes",
+        "Kernel panic - not syncing: Out of memory",
         "Kernel panic - not syncing: out of memory",
     ];
     heads.iter().any(|head| text.starts_with(head)) || Columns::parse(text).is_some()
@@ -359,7 +384,9 @@ fn begins_a_part(text: &str) -> bool {
 fn stuck(text: &str) -> Option<Stuck> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix("INFO: task ") {
-        let (task, rest) = rest.split_once(" blocked for more than ").or_else(|| rest.split_once(" blocked in I/O wait for more than "))?;
+        let (task, rest) = rest
+            .split_once(" blocked for more than ")
+            .or_else(|| rest.split_once(" blocked in I/O wait for more than "))?;
         let (name, pid) = task.rsplit_once(':')?;
         return Some(Stuck {
             kind: Some(StuckKind::Hung),

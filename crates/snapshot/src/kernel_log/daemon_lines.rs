@@ -47,7 +47,10 @@ impl DaemonLines {
             }
             other => {
                 let pending = [&mut self.earlyoom, &mut self.nohang, &mut self.oomd];
-                let at = pending.into_iter().zip(["earlyoom", "nohang", "systemd-oomd"]).find(|(_, of)| name.starts_with(of));
+                let at = pending
+                    .into_iter()
+                    .zip(["earlyoom", "nohang", "systemd-oomd"])
+                    .find(|(_, of)| name.starts_with(of));
                 if let Some((pending, _)) = at {
                     pending.at.clone_from(&line.stamp);
                 }
@@ -71,7 +74,9 @@ impl DaemonLines {
 
     fn earlyoom(&mut self, text: &str) -> Option<DaemonLine> {
         if text.starts_with("mem avail:") {
-            let mut percents = text.match_indices('%').filter_map(|(at, _)| text.get(..at)?.rsplit(['(', ' ']).find(|word| !word.is_empty())?.parse().ok());
+            let mut percents = text
+                .match_indices('%')
+                .filter_map(|(at, _)| text.get(..at)?.rsplit(['(', ' ']).find(|word| !word.is_empty())?.parse().ok());
             self.earlyoom.available_percent = percents.next();
             self.earlyoom.swap_free_percent = percents.next();
             self.earlyoom.ram = number_after(text, " of ").map(Bytes::from_mib).or(self.earlyoom.ram);
@@ -88,12 +93,20 @@ impl DaemonLines {
             self.earlyoom.reason = Some(clip(text, REASON));
             return Some(DaemonLine::Noted);
         }
-        let (pid, name) = if let Some(rest) = text.split_once("to process ").map(|(_, rest)| rest).filter(|_| text.to_lowercase().starts_with("sending sig")) {
+        let (pid, name) = if let Some(rest) = text
+            .split_once("to process ")
+            .map(|(_, rest)| rest)
+            .filter(|_| text.to_lowercase().starts_with("sending sig"))
+        {
             (split_number(rest)?.0, between(rest, "\"", "\"").or_else(|| between(rest, "(", ")"))?)
         } else if let Some(rest) = text.strip_prefix("Killing process: ") {
             (number_after(rest, "pid: ")?, rest.split_once(',')?.0)
         } else {
-            let rest = text.to_lowercase().starts_with("killing process").then(|| text.get("killing process".len()..)).flatten()?;
+            let rest = text
+                .to_lowercase()
+                .starts_with("killing process")
+                .then(|| text.get("killing process".len()..))
+                .flatten()?;
             (split_number(rest.trim_start())?.0, between(rest, "(", ")").unwrap_or_default())
         };
         self.earlyoom_killed = true;
@@ -158,7 +171,12 @@ impl DaemonLines {
         let value = |key: &str| text.strip_prefix(key).map(str::trim);
         let mib = |text: &str| split_number(text).map(|(number, _)| Bytes::from_mib(number));
         if let Some(name) = value("Name:") {
-            self.nohang = DaemonKill { victim: Some(clip(name, 64)), policy: self.nohang.policy, reason: self.nohang.reason.take(), ..DaemonKill::default() };
+            self.nohang = DaemonKill {
+                victim: Some(clip(name, 64)),
+                policy: self.nohang.policy,
+                reason: self.nohang.reason.take(),
+                ..DaemonKill::default()
+            };
         } else if let Some(pid) = value("PID:").or_else(|| value("Pid:")) {
             self.nohang.pid = split_number(pid).and_then(|(pid, _)| u32::try_from(pid).ok());
         } else if let Some(path) = value("Realpath:") {
@@ -168,7 +186,9 @@ impl DaemonLines {
             self.nohang.rss = mib(rss);
         } else if let Some(swap) = value("VmSwap:") {
             self.nohang.swap = mib(swap);
-        } else if (text.contains("MemAvailable") || text.contains("SwapFree") || text.contains("PSI")) && !self.nohang.killed {
+        } else if (text.contains("MemAvailable") || text.contains("SwapFree") || text.contains("PSI"))
+            && !self.nohang.killed
+        {
             let psi = text.contains("PSI") && [">", "exceed"].iter().any(|mark| text.contains(mark));
             let low = text.contains("MemAvailable") && ["<", "less"].iter().any(|mark| text.contains(mark));
             self.nohang.policy = match (psi, low) {
@@ -184,7 +204,9 @@ impl DaemonLines {
         }
         if let Some((_, rest)) = text.split_once("signal to process ") {
             self.nohang.victim = rest.split([',', ';']).next().map(|name| clip(name.trim(), 64));
-            self.nohang.pid = number_after(rest, "Pid: ").or_else(|| number_after(rest, "PID: ")).and_then(|pid| u32::try_from(pid).ok());
+            self.nohang.pid = number_after(rest, "Pid: ")
+                .or_else(|| number_after(rest, "PID: "))
+                .and_then(|pid| u32::try_from(pid).ok());
         }
         // A second signal to the same victim is the same kill.
         if self.nohang.killed {
@@ -197,7 +219,9 @@ impl DaemonLines {
 
     fn kubelet(&mut self, text: &str) -> Option<DaemonLine> {
         let lower = text.to_lowercase();
-        let low_on = lower.split_once("the node was low on resource: ").map(|(_, rest)| rest.split(['.', ' ']).next().unwrap_or_default().to_owned());
+        let low_on = lower
+            .split_once("the node was low on resource: ")
+            .map(|(_, rest)| rest.split(['.', ' ']).next().unwrap_or_default().to_owned());
         if let Some(resource) = low_on {
             let kill = DaemonKill { victim: pod(text), ..eviction(&resource, text) };
             return Some(DaemonLine::Kill(Box::new(kill)));
@@ -209,7 +233,11 @@ impl DaemonLines {
         if !(lower.contains("eviction manager") || lower.contains("evicted successfully") && lower.contains("pod")) {
             return None;
         }
-        if let Some(resource) = between(text, "resourceName=\"", "\"").map(str::to_owned).or_else(|| lower.split_once("to reclaim ").map(|(_, rest)| rest.split([' ', '"']).next().unwrap_or_default().to_owned())) {
+        if let Some(resource) = between(text, "resourceName=\"", "\"").map(str::to_owned).or_else(|| {
+            lower
+                .split_once("to reclaim ")
+                .map(|(_, rest)| rest.split([' ', '"']).next().unwrap_or_default().to_owned())
+        }) {
             self.kubelet.get_or_insert_with(|| eviction(&resource, text));
         } else if lower.contains("evicted successfully") {
             let kill = self.kubelet.take().unwrap_or_else(|| eviction("", text));
@@ -230,7 +258,13 @@ fn eviction(resource: &str, text: &str) -> DaemonKill {
         "memory" | "memory.available" | "" => Policy::Threshold,
         _ => Policy::NotMemory,
     };
-    DaemonKill { kind: DaemonKind::Kubelet, killed: true, policy, reason: Some(clip(text, REASON)), ..DaemonKill::default() }
+    DaemonKill {
+        kind: DaemonKind::Kubelet,
+        killed: true,
+        policy,
+        reason: Some(clip(text, REASON)),
+        ..DaemonKill::default()
+    }
 }
 
 /// A size that no machine has, or a negative one.
@@ -293,11 +327,17 @@ fn container(text: &str) -> Option<DaemonLine> {
         return Some(DaemonLine::Kill(Box::new(kill)));
     }
     let marks = ["OOMKilled", "TaskOOM", "/tasks/oom"];
-    let denied = text.contains("OOMKilled\":false") || text.contains("OOMKilled\": false") || text.contains("OOMKilled:false");
+    let denied =
+        text.contains("OOMKilled\":false") || text.contains("OOMKilled\": false") || text.contains("OOMKilled:false");
     if denied || !marks.iter().any(|mark| text.contains(mark)) {
         return None;
     }
-    let kill = DaemonKill { kind: DaemonKind::Container, killed: true, reason: Some(clip(text, REASON)), ..DaemonKill::default() };
+    let kill = DaemonKill {
+        kind: DaemonKind::Container,
+        killed: true,
+        reason: Some(clip(text, REASON)),
+        ..DaemonKill::default()
+    };
     Some(DaemonLine::Kill(Box::new(kill)))
 }
 
@@ -314,6 +354,10 @@ fn size(text: &str) -> Option<Bytes> {
         Some(_) => return None,
     };
     let bytes = number * f64::from(1 << 20) * 2_f64.powi(shift - 20);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size; what is larger ends at the largest")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a size; what is larger ends at the largest"
+    )]
     Some(Bytes(bytes as u64))
 }

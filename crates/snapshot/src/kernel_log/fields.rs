@@ -75,7 +75,9 @@ mod tests {
 
     #[test]
     fn a_number_that_is_cut_is_no_pair_and_a_blank_before_it_is_none() {
-        let got = pairs("active_anon:12kB isolated(anon):0kB shmem_thp: 4kB all_unreclaimable? no free_cma:7 local_pcp:12k cut:4B");
+        let got = pairs(
+            "active_anon:12kB isolated(anon):0kB shmem_thp: 4kB all_unreclaimable? no free_cma:7 local_pcp:12k cut:4B",
+        );
         let want = [
             ("active_anon", 12, Unit::Kib),
             ("isolated(anon)", 0, Unit::Kib),

@@ -64,7 +64,9 @@ impl GroupFigures {
 
     /// `Memory cgroup stats for PATH: cache:1KB ...`, if it is one.
     pub(super) fn statistics_line(&mut self, text: &str) -> bool {
-        let Some((_, rest)) = text.split_once("Memory cgroup stats for ").or_else(|| text.split_once("Memory cgroup stats")) else {
+        let Some((_, rest)) =
+            text.split_once("Memory cgroup stats for ").or_else(|| text.split_once("Memory cgroup stats"))
+        else {
             return false;
         };
         let (path, values) = rest.split_once(": ").unwrap_or((rest.trim_end_matches(':'), ""));

@@ -62,7 +62,9 @@ mod tests {
 
     #[test]
     fn messages_of_the_journal_are_text_or_bytes() {
-        let text = json_line(r#"{"__REALTIME_TIMESTAMP":"1772322360000000","SYSLOG_IDENTIFIER":"kernel","MESSAGE":"a\nb"}"#).unwrap();
+        let text =
+            json_line(r#"{"__REALTIME_TIMESTAMP":"1772322360000000","SYSLOG_IDENTIFIER":"kernel","MESSAGE":"a\nb"}"#)
+                .unwrap();
         assert_eq!((text.text.as_str(), text.program.as_deref()), ("a\nb", Some("kernel")));
         assert_eq!(text.stamp.unwrap().wall, Some(1_772_322_360.0));
         assert_eq!(json_line(r#"{"MESSAGE":[79,79,255]}"#).unwrap().text, "OO\u{ff}");

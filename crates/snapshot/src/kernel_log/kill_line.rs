@@ -102,10 +102,16 @@ mod tests {
 
     #[test]
     fn every_form_of_the_line_names_who_died() {
-        let newest = died("Memory cgroup out of memory: Killed process 7 ((sd-pam)) total-vm:172kB, anon-rss:4kB, file-rss:8kB, shmem-rss:0kB, UID:1000 pgtables:64kB oom_score_adj:-200");
-        assert_eq!((newest.pid, newest.name.as_str(), newest.uid, newest.adj, newest.in_group), (7, "(sd-pam)", Some(1000), Some(-200), true));
+        let newest = died(
+            "Memory cgroup out of memory: Killed process 7 ((sd-pam)) total-vm:172kB, anon-rss:4kB, file-rss:8kB, shmem-rss:0kB, UID:1000 pgtables:64kB oom_score_adj:-200",
+        );
+        assert_eq!(
+            (newest.pid, newest.name.as_str(), newest.uid, newest.adj, newest.in_group),
+            (7, "(sd-pam)", Some(1000), Some(-200), true)
+        );
         assert_eq!(newest.anon, Some(Bytes::from_kib(4)));
-        let seven = died("Killed process 918 (db), UID 27, total-vm:2184052kB, anon-rss:18492kB, file-rss:0kB, shmem-rss:0kB");
+        let seven =
+            died("Killed process 918 (db), UID 27, total-vm:2184052kB, anon-rss:18492kB, file-rss:0kB, shmem-rss:0kB");
         assert_eq!((seven.uid, seven.anon, seven.global), (Some(27), Some(Bytes::from_kib(18_492)), false));
         let six = died("Killed process 42, UID 5, (java) total-vm:9kB, anon-rss:5kB, file-rss:1kB");
         assert_eq!((six.name.as_str(), six.uid), ("java", Some(5)));
@@ -115,7 +121,9 @@ mod tests {
 
     #[test]
     fn who_was_chosen_is_told_from_who_died_and_from_other_programs() {
-        let Some(Kill::Chosen(chosen)) = kill("Out of memory (oom_kill_allocating_task): Kill process 996 (db) score 0 or sacrifice child") else {
+        let Some(Kill::Chosen(chosen)) =
+            kill("Out of memory (oom_kill_allocating_task): Kill process 996 (db) score 0 or sacrifice child")
+        else {
             panic!()
         };
         assert!(chosen.because_it_asked && chosen.name == "db");

@@ -7,8 +7,20 @@ use crate::prelude::*;
 const ZONES: [&str; 6] = ["DMA", "DMA32", "Normal", "HighMem", "Movable", "Device"];
 /// Counters of the first block, with which a line of it begins.
 const COUNTERS: [&str; 14] = [
-    "active_anon", "active_file", "unevictable", "slab_reclaimable", "slab_unreclaimable", "mapped", "free", "kernel_misc_reclaimable",
-    "sec_pagetables", "inactive_anon", "inactive_file", "isolated_file", "pagetables", "active",
+    "active_anon",
+    "active_file",
+    "unevictable",
+    "slab_reclaimable",
+    "slab_unreclaimable",
+    "mapped",
+    "free",
+    "kernel_misc_reclaimable",
+    "sec_pagetables",
+    "inactive_anon",
+    "inactive_file",
+    "isolated_file",
+    "pagetables",
+    "active",
 ];
 /// No machine has more zones or nodes that are printed.
 const MOST: usize = 4096;
@@ -225,9 +237,13 @@ fn blocks(text: &str) -> Option<Vec<(u64, u64, Option<String>)>> {
     let mut out: Vec<(u64, u64, Option<String>)> = Vec::new();
     for word in text.split_whitespace() {
         if let Some((count, size)) = word.split_once('*') {
-            let (Ok(count), Some(Ok(size))) = (count.parse(), size.strip_suffix("kB").map(str::parse::<u64>)) else { break };
+            let (Ok(count), Some(Ok(size))) = (count.parse(), size.strip_suffix("kB").map(str::parse::<u64>)) else {
+                break;
+            };
             out.push((size.saturating_mul(1024), count, None));
-        } else if let (Some(last), Some(types)) = (out.last_mut(), word.strip_prefix('(').and_then(|word| word.strip_suffix(')'))) {
+        } else if let (Some(last), Some(types)) =
+            (out.last_mut(), word.strip_prefix('(').and_then(|word| word.strip_suffix(')')))
+        {
             last.2 = Some(types.chars().take(8).collect());
         } else {
             break;
@@ -241,9 +257,14 @@ fn blocks(text: &str) -> Option<Vec<(u64, u64, Option<String>)>> {
 
 fn huge(text: &str) -> Option<HugePool> {
     let value = |name: &str| {
-        text.split_whitespace().find_map(|word| split_number(word.strip_prefix(name)?.strip_prefix('=')?).map(|(n, _)| n))
+        text.split_whitespace()
+            .find_map(|word| split_number(word.strip_prefix(name)?.strip_prefix('=')?).map(|(n, _)| n))
     };
-    Some(HugePool { total: value("hugepages_total")?, free: value("hugepages_free")?, size: Bytes::from_kib(value("hugepages_size")?) })
+    Some(HugePool {
+        total: value("hugepages_total")?,
+        free: value("hugepages_free")?,
+        size: Bytes::from_kib(value("hugepages_size")?),
+    })
 }
 
 #[cfg(test)]
@@ -289,7 +310,9 @@ mod tests {
     fn lines_of_others_are_none_of_it() {
         let mut memory = MemoryFigures::default();
         let mut wrapped = Wrapped::Zone;
-        for line in ["audit: type=1400 audit(1.2:3): pid=1", "DMA-API: mapping error", "Normalized 4 entries", "eth0: link up"] {
+        for line in
+            ["audit: type=1400 audit(1.2:3): pid=1", "DMA-API: mapping error", "Normalized 4 entries", "eth0: link up"]
+        {
             assert!(!memory.line(line, &mut wrapped), "{line}");
         }
     }

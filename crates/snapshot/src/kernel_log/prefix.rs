@@ -9,9 +9,33 @@ use super::stamp::Stamp;
 
 /// Months by their first letters, in languages whose short names systems print.
 const MONTHS: [(&str, u32); 27] = [
-    ("jan", 1), ("feb", 2), ("mar", 3), ("apr", 4), ("may", 5), ("jun", 6), ("jul", 7), ("aug", 8), ("sep", 9), ("oct", 10), ("nov", 11), ("dec", 12),
-    ("janv", 1), ("fév", 2), ("avr", 4), ("mai", 5), ("juin", 6), ("juil", 7), ("aoû", 8), ("déc", 12), ("mär", 3), ("okt", 10), ("dez", 12),
-    ("янв", 1), ("фев", 2), ("мар", 3), ("апр", 4),
+    ("jan", 1),
+    ("feb", 2),
+    ("mar", 3),
+    ("apr", 4),
+    ("may", 5),
+    ("jun", 6),
+    ("jul", 7),
+    ("aug", 8),
+    ("sep", 9),
+    ("oct", 10),
+    ("nov", 11),
+    ("dec", 12),
+    ("janv", 1),
+    ("fév", 2),
+    ("avr", 4),
+    ("mai", 5),
+    ("juin", 6),
+    ("juil", 7),
+    ("aoû", 8),
+    ("déc", 12),
+    ("mär", 3),
+    ("okt", 10),
+    ("dez", 12),
+    ("янв", 1),
+    ("фев", 2),
+    ("мар", 3),
+    ("апр", 4),
 ];
 /// Days of the week, as ctime(3) prints them.
 const WEEK: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -67,7 +91,9 @@ fn bracket(line: &mut Line<'_>) {
     let Some((inside, rest)) = trimmed.strip_prefix('[').and_then(|rest| rest.split_once(']')) else { return };
     let inner = inside.trim();
     let stamp = boot_time(inner).or_else(|| calendar(inner));
-    let caller = inner.strip_prefix(['T', 'C']).is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
+    let caller = inner
+        .strip_prefix(['T', 'C'])
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
     let since_last = inner.strip_prefix('+').is_some_and(|digits| boot_time(digits).is_some());
     if stamp.is_none() && !caller && !since_last && !inner.starts_with("pod/") {
         return;
@@ -103,7 +129,9 @@ fn merge(line: &mut Line<'_>, stamp: Option<Stamp>) {
 fn boot_time(word: &str) -> Option<Stamp> {
     let (whole, fraction) = word.split_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(whole) && digits(fraction)).then(|| word.parse().ok().map(|seconds| Stamp::from_boot(word, seconds))).flatten()
+    (digits(whole) && digits(fraction))
+        .then(|| word.parse().ok().map(|seconds| Stamp::from_boot(word, seconds)))
+        .flatten()
 }
 
 /// The kernel's time somewhere in the first words.
@@ -241,7 +269,10 @@ fn iso(text: &str) -> Option<(Stamp, &str)> {
     };
     let rest = rest.trim_start_matches(['|', ' ']);
     let rest = rest.strip_prefix("UTC ").unwrap_or(rest);
-    let date = (u32::try_from(month).ok().filter(|m| (1..=12).contains(m))?, u32::try_from(day).ok().filter(|d| (1..=31).contains(d))?);
+    let date = (
+        u32::try_from(month).ok().filter(|m| (1..=12).contains(m))?,
+        u32::try_from(day).ok().filter(|d| (1..=31).contains(d))?,
+    );
     Some((Stamp::from_wall(shown, year.filter(|year| (1..=9999).contains(year)), Some(date), seconds), rest))
 }
 
@@ -280,7 +311,8 @@ fn klog(text: &str) -> Option<(Stamp, &str)> {
     let date = (digits.get(..2)?.parse().ok()?, digits.get(2..)?.parse().ok()?);
     let (seconds, rest) = clock(rest.strip_prefix(' ')?)?;
     let (head, rest) = rest.split_once("] ")?;
-    head.contains(".go:").then(|| (Stamp::from_wall(text.get(..20).unwrap_or_default(), None, Some(date), seconds), rest))
+    head.contains(".go:")
+        .then(|| (Stamp::from_wall(text.get(..20).unwrap_or_default(), None, Some(date), seconds), rest))
 }
 
 /// `1772322360.123456 ` of journalctl -o short-unix.
@@ -305,9 +337,13 @@ fn calendar(text: &str) -> Option<Stamp> {
 /// A time that a user asks for: `00:46`, `2026-11-30 00:46:00`, `Nov 30 00:46`, or seconds since boot (`2760.5`).
 pub(super) fn asked(text: &str) -> Option<Stamp> {
     let text = text.trim().trim_start_matches('[').trim_end_matches(']').trim();
-    let of_day = || clock(text).filter(|(_, rest)| rest.is_empty()).map(|(seconds, _)| Stamp::from_wall(text, None, None, seconds));
+    let of_day = || {
+        clock(text).filter(|(_, rest)| rest.is_empty()).map(|(seconds, _)| Stamp::from_wall(text, None, None, seconds))
+    };
     let dated = || iso(text).or_else(|| syslog(text)).map(|(stamp, _)| stamp).or_else(|| calendar(text));
-    let boot = || text.parse().ok().filter(|seconds| (0.0..1e10).contains(seconds)).map(|seconds| Stamp::from_boot(text, seconds));
+    let boot = || {
+        text.parse().ok().filter(|seconds| (0.0..1e10).contains(seconds)).map(|seconds| Stamp::from_boot(text, seconds))
+    };
     of_day().or_else(dated).or_else(boot)
 }
 
@@ -367,7 +403,11 @@ mod tests {
             let line = line_of(&text);
             assert_eq!(line.text, MESSAGE, "{prefix}");
             assert!(line.is_kernel(), "{prefix}");
-            assert_eq!(line.stamp.is_some(), !prefix.is_empty() && !prefix.contains('+') || prefix.contains("T00:"), "{prefix}");
+            assert_eq!(
+                line.stamp.is_some(),
+                !prefix.is_empty() && !prefix.contains('+') || prefix.contains("T00:"),
+                "{prefix}"
+            );
         }
     }
 

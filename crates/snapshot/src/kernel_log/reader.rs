@@ -145,7 +145,8 @@ impl LogReader {
             return true;
         }
         let Some((name, value)) = text.split_once('=') else {
-            let named = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+            let named = !text.is_empty()
+                && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
             if named {
                 self.binary = Some(Binary { is_message: text == "MESSAGE", ..Binary::default() });
             } else {
@@ -161,7 +162,8 @@ impl LogReader {
             "__REALTIME_TIMESTAMP" => record.stamp = realtime(value),
             _ => {}
         }
-        EXPORT_FIELDS.iter().any(|field| text.starts_with(field)) || name.bytes().all(|byte| !byte.is_ascii_lowercase() && byte != b' ')
+        EXPORT_FIELDS.iter().any(|field| text.starts_with(field))
+            || name.bytes().all(|byte| !byte.is_ascii_lowercase() && byte != b' ')
     }
 
     fn end_record(&mut self) {

@@ -45,10 +45,17 @@ impl Stamp {
 
     /// Of a date and a time of day; the year is optional, and so is the date where the month's name is not known.
     pub(super) fn from_wall(text: &str, year: Option<i64>, date: Option<(u32, u32)>, of_day: f64) -> Stamp {
-        let days = date.map(|(month, day)| days_to(year.unwrap_or(0), month, day) - if year.is_some() { BEFORE_1970 } else { 0 });
+        let days = date
+            .map(|(month, day)| days_to(year.unwrap_or(0), month, day) - if year.is_some() { BEFORE_1970 } else { 0 });
         let days = days.and_then(|days| i32::try_from(days).ok()).map_or(0.0, f64::from);
         let wall = Some(days * DAY + of_day);
-        Stamp { text: text.to_owned(), wall, dated: date.is_some(), has_year: date.is_some() && year.is_some(), boot: None }
+        Stamp {
+            text: text.to_owned(),
+            wall,
+            dated: date.is_some(),
+            has_year: date.is_some() && year.is_some(),
+            boot: None,
+        }
     }
 
     /// Of a time that a user asks for: `00:46`, `2026-11-30 00:46:00`, `Nov 30 00:46`, or seconds since boot; `None` where it is none of these.

@@ -92,7 +92,15 @@ impl Columns {
     /// Those of Linux 6.8 and later.
     pub fn newest() -> Columns {
         let names = [
-            "uid", "tgid", "total_vm", "rss", "rss_anon", "rss_file", "rss_shmem", "pgtables_bytes", "swapents",
+            "uid",
+            "tgid",
+            "total_vm",
+            "rss",
+            "rss_anon",
+            "rss_file",
+            "rss_shmem",
+            "pgtables_bytes",
+            "swapents",
             "oom_score_adj",
         ];
         Columns { names: names.map(str::to_owned).to_vec() }
@@ -241,10 +249,19 @@ mod tests {
 
     #[test]
     fn columns_follow_the_header_of_each_age() {
-        let oldest = read(&["[ pid ]   uid  tgid total_vm      rss cpu oom_adj oom_score_adj name", "[  531]     0   531     2667       45   1     -17         -1000 udevd"]);
+        let oldest = read(&[
+            "[ pid ]   uid  tgid total_vm      rss cpu oom_adj oom_score_adj name",
+            "[  531]     0   531     2667       45   1     -17         -1000 udevd",
+        ]);
         assert_eq!((oldest.largest[0].rss, oldest.largest[0].adj), (45, -17));
-        let old = read(&["[ pid ]   uid  tgid total_vm      rss nr_ptes nr_pmds swapents oom_score_adj name", "[   12]     0    12    36493       50      71       3       44             0 a b: c"]);
-        assert_eq!((old.largest[0].page_tables, old.largest[0].swapents, old.largest[0].name.as_str()), (74, 44, "a b: c"));
+        let old = read(&[
+            "[ pid ]   uid  tgid total_vm      rss nr_ptes nr_pmds swapents oom_score_adj name",
+            "[   12]     0    12    36493       50      71       3       44             0 a b: c",
+        ]);
+        assert_eq!(
+            (old.largest[0].page_tables, old.largest[0].swapents, old.largest[0].name.as_str()),
+            (74, 44, "a b: c")
+        );
         let new = read(&[
             "[  pid  ]   uid  tgid total_vm      rss rss_anon rss_file rss_shmem pgtables_bytes swapents oom_score_adj name",
             "[    675]     0   675   162013    10969    10712      200        57   155648        9             0 (sd-pam)",

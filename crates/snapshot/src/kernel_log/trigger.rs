@@ -25,7 +25,11 @@ impl Gfp {
         let digits = text.trim_start_matches("0x");
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
         let bits = u64::from_str_radix(digits.get(..end)?, 16).ok()?;
-        let names = digits.get(end..)?.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(names, _)| clip(names, 200));
+        let names = digits
+            .get(end..)?
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'))
+            .map(|(names, _)| clip(names, 200));
         Some(Gfp { bits, names: names.filter(|names| !names.is_empty()) })
     }
 
@@ -128,8 +132,11 @@ pub(super) fn cpu_line(text: &str) -> Option<(Option<u32>, Option<String>)> {
     };
     let version = text.split_whitespace().rev().find(|word| {
         let mut parts = word.split('.');
-        let number = |part: Option<&str>| part.is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-        number(parts.next()) && number(parts.next()) && parts.next().is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit() || c == 'x'))
+        let number =
+            |part: Option<&str>| part.is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+        number(parts.next())
+            && number(parts.next())
+            && parts.next().is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit() || c == 'x'))
     });
     Some((u32::try_from(pid).ok(), version.map(|version| clip(version, 100))))
 }
@@ -154,13 +161,18 @@ mod tests {
 
     #[test]
     fn a_request_is_read_from_every_form_of_its_line() {
-        let seen = invoked("tmux: server invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0").unwrap();
+        let seen = invoked(
+            "tmux: server invoked oom-killer: gfp_mask=0x100cca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0",
+        )
+        .unwrap();
         let gfp = seen.gfp.unwrap();
         assert_eq!((seen.name.as_str(), seen.order), ("tmux: server", Some(0)));
         assert!(gfp.is_movable() && gfp.is_high() && !gfp.is_atomic());
         assert_eq!(invoked("a invoked oom-killer").unwrap().order, None);
         assert_eq!(invoked("a invoked oom-killer: gfp_mask=0xd0, order=-1").unwrap().order, Some(-1));
-        let failed = failure("kworker/2:0: page allocation failure: order:0, mode:0x400000(GFP_NOWAIT), nodemask=(null)").unwrap();
+        let failed =
+            failure("kworker/2:0: page allocation failure: order:0, mode:0x400000(GFP_NOWAIT), nodemask=(null)")
+                .unwrap();
         assert!(failed.gfp.unwrap().is_atomic());
         assert!(failure("swapper: page allocation failure. order:1, mode:0x20").unwrap().gfp.unwrap().is_atomic());
         assert_eq!(stall("a: page allocation stalls for 10500ms, order:0, mode:0x1(x)").unwrap().1, 10500);
@@ -169,11 +181,23 @@ mod tests {
     #[test]
     fn versions_and_functions_are_found_where_kernels_print_them() {
         let version = |text| cpu_line(text).unwrap().1.unwrap();
-        assert_eq!(version("CPU: 1 UID: 0 PID: 7 Comm: a b Not tainted 6.12.0-211.el10.ppc64le #1 VOLUNTARY"), "6.12.0-211.el10.ppc64le");
-        assert_eq!(version("Pid: 1743, comm: sshd Tainted: G   --- H  2.6.32-279.9.1.el6.x86_64 #1"), "2.6.32-279.9.1.el6.x86_64");
+        assert_eq!(
+            version("CPU: 1 UID: 0 PID: 7 Comm: a b Not tainted 6.12.0-211.el10.ppc64le #1 VOLUNTARY"),
+            "6.12.0-211.el10.ppc64le"
+        );
+        assert_eq!(
+            version("Pid: 1743, comm: sshd Tainted: G   --- H  2.6.32-279.9.1.el6.x86_64 #1"),
+            "2.6.32-279.9.1.el6.x86_64"
+        );
         assert_eq!(function(" ? try_charge_memcg+0xcd/0x870"), Some("try_charge_memcg"));
-        assert_eq!(function("[c00000037540f730] [c00000000127ec44] dump_stack_lvl+0x88/0xc4 (unreliable)"), Some("dump_stack_lvl"));
-        assert_eq!(function("[<c08b1b14>] (dump_stack) from [<c0547bf8>] (dump_header+0x54/0x1ec)"), Some("dump_header"));
+        assert_eq!(
+            function("[c00000037540f730] [c00000000127ec44] dump_stack_lvl+0x88/0xc4 (unreliable)"),
+            Some("dump_stack_lvl")
+        );
+        assert_eq!(
+            function("[<c08b1b14>] (dump_stack) from [<c0547bf8>] (dump_header+0x54/0x1ec)"),
+            Some("dump_header")
+        );
         assert_eq!(function("RIP: 0033:0x7965df71a184"), None);
     }
 }

@@ -21,7 +21,10 @@ pub fn run(file: Option<&Path>, at: Option<&str>, format: Format, source: &Sourc
         None => of_this_machine(source)?,
     };
     let kill = kill::explain(&log, at.as_ref()).map_err(|error| {
-        Failure::usage(format!("{error}\n  try: ramline explain kill{}", file.map(|file| format!(" {}", ramline_units::quoted_path(file))).unwrap_or_default()))
+        Failure::usage(format!(
+            "{error}\n  try: ramline explain kill{}",
+            file.map(|file| format!(" {}", ramline_units::quoted_path(file))).unwrap_or_default()
+        ))
     })?;
     format.versioned(&explained(kill))?;
     Ok(exit::DONE)
@@ -30,7 +33,9 @@ pub fn run(file: Option<&Path>, at: Option<&str>, format: Format, source: &Sourc
 fn asked(text: &str) -> Result<Stamp> {
     let error = || {
         let text = ramline_view::escape(text);
-        Failure::usage(format!("--at {text}: no time\n  try: --at 00:46, --at '2026-11-30 00:46', or seconds since boot: --at 2760.5"))
+        Failure::usage(format!(
+            "--at {text}: no time\n  try: --at 00:46, --at '2026-11-30 00:46', or seconds since boot: --at 2760.5"
+        ))
     };
     Ok(Stamp::from_asked(text).ok_or_else(error)?)
 }

@@ -35,7 +35,8 @@ impl Need {
     fn tried(&self, place: &At<'_>, seen: need::Need, now: &Snapshot) -> Result<need::Need> {
         let free = now.meminfo.data().map(|meminfo| (meminfo.mem_available, meminfo.swap_free));
         let (available, swap) = free.map_or((None, None), |free| free);
-        let direction = need::direction(place.tree, place.at, &seen, available.unwrap_or_default(), swap.unwrap_or_default());
+        let direction =
+            need::direction(place.tree, place.at, &seen, available.unwrap_or_default(), swap.unwrap_or_default());
         let shown = ramline_view::escape(&seen.group);
         let refused = |why: String| Err(Failure::refused(why).into());
         let trial = match direction {
@@ -51,9 +52,9 @@ impl Need {
                     "{shown} is at its limit, and only {free} could be given to it for a while\n  try: sudo ramline need {shown}"
                 ));
             }
-            Direction::Up { limit, ceiling } => self.on(place, &seen, |trial, subject, seen| {
-                resize::up(trial, subject, limit, ceiling, seen)
-            })?,
+            Direction::Up { limit, ceiling } => {
+                self.on(place, &seen, |trial, subject, seen| resize::up(trial, subject, limit, ceiling, seen))?
+            }
             Direction::Down { swap } => {
                 self.on(place, &seen, |trial, subject, seen| resize::down(trial, subject, swap, seen))?
             }
@@ -81,7 +82,10 @@ impl Need {
         let subject = self.subject(place, seen)?;
         let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));
         let done = work(&self.trial(place), &subject, &mut |sample, limit| {
-            terminal.now(format!("trying {shown} up to {limit}: {} now, {:.0} misses a second", sample.size, sample.misses));
+            terminal.now(format!(
+                "trying {shown} up to {limit}: {} now, {:.0} misses a second",
+                sample.size, sample.misses
+            ));
         });
         Ok(done?)
     }
@@ -94,6 +98,11 @@ impl Need {
     }
 
     fn trial<'a>(&self, place: &At<'a>) -> Trial<'a> {
-        Trial { root: place.root, lock: place.lock, most: self.span.unwrap_or(USUAL), crash_after: state::crash_after() }
+        Trial {
+            root: place.root,
+            lock: place.lock,
+            most: self.span.unwrap_or(USUAL),
+            crash_after: state::crash_after(),
+        }
     }
 }

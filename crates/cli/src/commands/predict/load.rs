@@ -163,12 +163,13 @@ fn neither(name: &str) -> Failure {
     let known: Vec<String> = simulated().map(|experiment| experiment.name.to_owned()).collect();
     let near = nearest_setting(name, &known);
     let meant = near.map(|near| format!("; nearest experiment: {near}")).unwrap_or_default();
+    let word = ramline_units::quoted(name);
     let hint = near.map_or_else(
-        || "ramline trace make server --out load.trace".to_owned(),
+        || format!("ramline lab run knee --allow-busy -- {word} (a command), or sudo ramline need {word} (a service that runs)"),
         |near| format!("ramline predict {near}"),
     );
     Failure::usage(format!(
-        "there is no file and no experiment '{}'{meant}; experiments are {}, files those of 'ramline trace make'\n  try: {hint}",
+        "there is no file and no experiment '{}'{meant}; what can be predicted is {}, or a file of 'ramline trace make'\n  try: {hint}",
         name.escape_debug(),
         known.join(" and ")
     ))
