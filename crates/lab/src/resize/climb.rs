@@ -21,20 +21,21 @@ const TOO_LONG: u32 = 3;
 impl Ramp<'_> {
     /// The smallest harmless size, into what was done. A group that was hit hard has everything back instead.
     pub(super) fn climb(&mut self, seen: &mut Seen<'_>) -> Result<()> {
-        let (Some(tripped), TrialEnd::LostTime | TrialEnd::Stuck) = (self.done.tripped, self.done.end) else {
-            return Ok(());
-        };
-        let from = self.done.held.filter(|_| self.done.end == TrialEnd::Stuck).unwrap_or(tripped);
         let most = self.done.before.size;
-        let mut size = from;
+        let up = |size: Bytes| size.scale(UP.0, UP.1).unwrap_or(most).min(most);
+        let mut size = match (self.done.end, self.done.held, self.done.tripped) {
+            (TrialEnd::LostTime, _, Some(tripped)) => up(tripped),
+            (TrialEnd::Stuck | TrialEnd::TimeUp, Some(held), _) => held,
+            _ => return Ok(()),
+        };
         loop {
-            size = size.scale(UP.0, UP.1).unwrap_or(most).min(most);
             self.target = size;
             if size == most || self.is_harmless(seen)? {
                 self.done.held = Some(size);
                 return Ok(());
             }
             self.done.tripped = Some(size);
+            size = up(size);
         }
     }
 
