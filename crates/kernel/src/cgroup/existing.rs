@@ -348,6 +348,17 @@ mod tests {
     }
 
     #[test]
+    fn version_two_is_reclaimed_from_without_a_limit_where_the_kernel_can() {
+        let tree = tempfile::tempdir().unwrap();
+        let group = put(tree.path(), &[(HIGH, "max\n"), (MAX, "max\n")]);
+        assert!(!group.can_reclaim() && group.reclaim(Bytes(4096)).is_err(), "before Linux 5.19");
+        let group = put(tree.path(), &[(HIGH, "max\n"), (MAX, "max\n"), (RECLAIM, "")]);
+        assert!(group.can_reclaim() && group.reclaim(Bytes(8192)).unwrap());
+        assert_eq!(read_knob(&tree.path().join(RECLAIM)).unwrap(), "8192");
+        assert_eq!(group.limit(), Limit::Max, "no limit is changed");
+    }
+
+    #[test]
     fn where_reclaim_finds_nothing_it_stops_and_does_not_press_on() {
         let tree = tempfile::tempdir().unwrap();
         let group = put(tree.path(), &[(HIGH, "max\n"), (MAX, "max\n"), ("memory.current", "104857600\n")]);

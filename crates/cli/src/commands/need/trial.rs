@@ -83,7 +83,7 @@ impl Need {
         let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));
         let done = work(&self.trial(place), &subject, &mut |sample, limit| {
             terminal.now(format!(
-                "trying {shown} up to {limit}: {} now, {:.0} misses a second",
+                "trying {shown} with a limit of {limit}: {} now, {:.0} misses a second",
                 sample.size, sample.misses
             ));
         });
