@@ -127,16 +127,16 @@ impl Ramp<'_> {
         let mut over_since: Option<Instant> = None;
         let mut behind_since: Option<Instant> = None;
         let mut second = Instant::now();
-        loop {
+        let (end, sample) = loop {
             std::thread::sleep(LOOK);
             let sample = self.look()?;
             let lost = sample.lost.map(|lost| lost - self.baseline);
             let is_whole = sample_is_whole(&self.readings);
             if is_whole && lost.is_some_and(|lost| lost > GUARD * BURST) {
-                return Ok(self.end(TrialEnd::Burst, &sample));
+                break (TrialEnd::Burst, sample);
             }
             if self.ran_out() {
-                return Ok(self.end(TrialEnd::Stuck, &sample));
+                break (TrialEnd::Stuck, sample);
             }
             if second.elapsed() < SECOND {
                 continue;
@@ -152,7 +152,7 @@ impl Ramp<'_> {
                 self.done.over_guard = Nanos(self.done.over_guard.0 + Nanos::from(SECOND).0);
                 let since = *over_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= PATIENCE {
-                    return Ok(self.end(TrialEnd::LostTime, &sample));
+                    break (TrialEnd::LostTime, sample);
                 }
             } else {
                 over_since = None;
@@ -162,21 +162,23 @@ impl Ramp<'_> {
             }
             behind_since = if is_behind && !is_over { behind_since.or(Some(second)) } else { None };
             if behind_since.is_some_and(|since| since.elapsed() >= PATIENCE) {
-                return Ok(self.end(TrialEnd::Stuck, &sample));
+                break (TrialEnd::Stuck, sample);
             }
             if begun.elapsed() >= self.trial.most {
-                return Ok(self.end(TrialEnd::TimeUp, &sample));
+                break (TrialEnd::TimeUp, sample);
             }
             if !is_over && !is_behind {
                 let next = next(self.target);
-                let now = *self.readings.back().unwrap_or(&self.readings[0]);
+                let Some(now) = self.readings.back().copied() else { continue };
                 if self.swap == Bytes::ZERO && is_anonymous(&now, next) {
-                    return Ok(self.end(TrialEnd::Anonymous, &sample));
+                    break (TrialEnd::Anonymous, sample);
                 }
                 self.target = next;
             }
             self.press(sample.size)?;
-        }
+        };
+        self.end(end, &sample);
+        Ok(())
     }
 
     /// It had no memory left at its limit, be it for a moment.
