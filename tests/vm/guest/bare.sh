@@ -15,3 +15,6 @@ mkdir /sys/fs/cgroup/zeros
 ) 2>/dev/null
 grep zero /proc/vmstat >/out/zeros
 step show-slots ramline show swap --json
+# More huge pages than there is memory for: the kernel takes a part of the value.
+step huge ramline tune apply --set vm.nr_hugepages=230 --runtime-only --revert-after 60s --yes --guard 0s --for 100ms
+step huge-after cat /proc/sys/vm/nr_hugepages

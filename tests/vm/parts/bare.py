@@ -44,6 +44,8 @@ def look(machine, kernel):
         check("the zram ladder says active", report["zram"]["rung"] == "active", report["zram"]["rung"])
         check("there is nothing to change", not judged(report), judged(report))
     closed(seen)
+    check("a value that the kernel takes in part is refused", seen.status("huge") == 6 and "the kernel kept" in seen.text("huge.err"), seen.said("huge"))
+    check("and taken back, that part too", seen.text("huge-after.out").strip() == "0", seen.said("huge-after"))
     tree(machine.binary, seen.folder / "tree")
 
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use ramline_kernel::output::{Format, Output};
-use ramline_kernel::write::{is_knob, write_knob};
+use ramline_kernel::write::{is_knob, read_knob, write_knob};
 use ramline_kernel::{KernelError, Root, input, mount, process, service, swap, zram};
 use ramline_plan::{ServiceVerb, Step};
 
@@ -45,7 +45,14 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
         }
         Step::Link { path, after, .. } => link(root, path, after.as_deref(), None),
         Step::DisableUnit { link: path, .. } => remove(&root.path(path)),
-        Step::SetKnob { path, after, .. } | Step::SetOneOf { path, after, .. } => knob(root, path, after),
+        Step::SetKnob { path, after, .. } | Step::SetOneOf { path, after, .. } => {
+            let done = knob(root, path, after);
+            if done.is_err() {
+                // What the kernel made of the value is ours as well, and later it would look like another's.
+                knob_back(root, step)?;
+            }
+            done
+        }
         Step::MakeSwapFile { path, size } => {
             let path = root.path(path);
             // Only what a crash has left half-made is there by now.
@@ -109,12 +116,7 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
         }
         Step::Link { path, before, .. } => link(root, path, before.as_deref(), image),
         Step::DisableUnit { link: path, target, .. } => link(root, path, Some(target), image),
-        Step::SetKnob { path, before, .. } => knob(root, path, before),
-        // The kernel takes no 0 for the one; setting the other makes it 0.
-        Step::SetOneOf { path, before, other, other_before, .. } => match before.as_str() {
-            "0" => knob(root, other, other_before),
-            _ => knob(root, path, before),
-        },
+        Step::SetKnob { .. } | Step::SetOneOf { .. } => knob_back(root, step),
         Step::MakeSwapFile { path, .. } => {
             let path = root.path(path);
             if swap::is_on(root, &path)? {
@@ -223,6 +225,22 @@ fn knob(root: &Root, path: &str, value: &str) -> Done {
             Err(KernelError::refused("set", &path, "the kernel must take the value", numbers)
                 .hint(format!("cat {}", path.display())))
         }
+        _ => Ok(()),
+    }
+}
+
+/// A knob as it was before its step.
+fn knob_back(root: &Root, step: &Step) -> Done {
+    match step {
+        // Written again it could act again.
+        Step::SetKnob { path, before, .. } | Step::SetOneOf { path, before, .. }
+            if read_knob(&root.path(path)).as_ref() == Some(before) =>
+        {
+            Ok(())
+        }
+        // The kernel takes no 0 for the one; setting the other makes it 0.
+        Step::SetOneOf { before, other, other_before, .. } if before == "0" => knob(root, other, other_before),
+        Step::SetKnob { path, before, .. } | Step::SetOneOf { path, before, .. } => knob(root, path, before),
         _ => Ok(()),
     }
 }

@@ -151,7 +151,12 @@ impl<'a> Transaction<'a> {
                 progress("That failed: what was done is taken back.");
                 let undoing = Record::Undoing { time_ms: now_ms(), why: error.to_string() };
                 record.note(&undoing);
-                self.take_back(steps, &[], false, &mut record, &mut written, progress)?;
+                let alone = self.take_back(steps, &[], false, &mut record, &mut written, progress)?;
+                for held in alone.iter().filter_map(|step| steps.get(*step)) {
+                    if let StepState::Other(now) = state(self.root, held) {
+                        progress(&format!("Left as it is now: {} is {now}", held.step.object()));
+                    }
+                }
                 if let Some(failed) = record.end(&undoing, &Record::Ended { time_ms: now_ms() }) {
                     progress(&format!("All is as before, which could not be written down: {failed}"));
                 }
