@@ -11,6 +11,7 @@ mod targets {
     pub mod elf;
     pub mod hot_set;
     pub mod journal;
+    pub mod kernel_log;
     pub mod ring_page;
     pub mod run_record;
     pub mod snapshot_json;
@@ -27,6 +28,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("elf", targets::elf::once),
     ("hot_set", targets::hot_set::once),
     ("journal", targets::journal::once),
+    ("kernel_log", targets::kernel_log::once),
     ("ring_page", targets::ring_page::once),
     ("run_record", targets::run_record::once),
     ("snapshot_json", targets::snapshot_json::once),

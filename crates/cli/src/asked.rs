@@ -42,7 +42,7 @@ const ANSWERS: &[(&[&str], &str)] = &[
     (&["undo", "revert", "rollback", "restore"], "ramline tune undo"),
     (&["top", "htop", "ps", "process", "list", "smem", "who"], "ramline show processes"),
     (&["watch", "live", "monitor", "stat", "vmstat"], "ramline show --watch"),
-    (&["log", "logs", "dmesg", "killed", "oom", "oom-killer", "kills"], "ramline explain oom"),
+    (&["log", "logs", "dmesg", "killed", "oom-killer", "kills", "kill"], "ramline explain kill"),
     (&["free-cache", "drop", "drop-caches", "evict"], "ramline cache evict --help"),
     (&["clean", "cleanup"], "ramline lab clean"),
     (&["bench", "benchmark", "speed"], "ramline measure tiers"),

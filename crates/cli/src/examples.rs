@@ -95,6 +95,8 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline explain", "the topics"),
             ("ramline explain swappiness", "one of them"),
             ("ramline explain ledger.leftover", "a number of a screen or a report"),
+            ("sudo ramline explain kill", "who was killed last for memory here, by whom and why"),
+            ("ramline explain kill dmesg.txt --at 00:46", "the same of a log from anywhere, without root"),
         ],
     ),
     (

@@ -24,7 +24,7 @@ use crate::input::{Looked, kind_name};
 use crate::prelude::*;
 use crate::program;
 
-/// So many bytes at once: more than a record of the kernel's buffer may have (8 KiB with its escapes).
+/// Bytes read at once: more than a record of the kernel's buffer may have (8 KiB with its escapes).
 const PIECE: usize = 64 << 10;
 /// A pipe may send nothing for so long.
 const SILENCE: Timespec = Timespec { tv_sec: 600, tv_nsec: 0 };

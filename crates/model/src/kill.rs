@@ -13,7 +13,7 @@ mod by_daemon;
 mod in_group;
 mod incident;
 mod machine;
-mod nobody;
+mod no_kill;
 mod page_size;
 mod sum;
 mod types;

@@ -11,7 +11,7 @@ fn a_first_word_that_is_no_command_ends_with_the_command_that_answers_it() {
         ("fix", "ramline tune plan"),
         ("top", "ramline show processes"),
         ("watch", "ramline show --watch"),
-        ("log", "ramline explain oom"),
+        ("log", "ramline explain kill"),
         ("postgres", "ramline explain more-ram"),
         ("zram", "ramline show zram"),
         ("--watch", "ramline show --watch"),

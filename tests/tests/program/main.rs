@@ -8,6 +8,7 @@ mod explain;
 mod fixtures;
 mod generated;
 mod kernels;
+mod kills;
 mod maps;
 mod traces;
 mod trees;

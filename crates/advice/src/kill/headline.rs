@@ -12,7 +12,7 @@ pub(super) fn headline(kill: &Kill) -> String {
     let when = kill.at.as_ref().map(|at| format!(" at {}", time(at))).unwrap_or_default();
     let under = limit(kill);
     match (&kill.victim, kill.killer) {
-        (_, Killer::None) => nobody(kill, &when),
+        (_, Killer::None) => no_kill(kill, &when),
         (Some(victim), _) => format!("{} was killed by {}{when}{under}.", subject(victim), by(kill.killer)),
         (None, Killer::Kubelet) if kill.cause == KillCause::NotMemory => {
             format!("The kubelet evicted pods{when}, and not for a lack of RAM.")
@@ -81,7 +81,7 @@ fn limit(kill: &Kill) -> String {
     }
 }
 
-fn nobody(kill: &Kill, when: &str) -> String {
+fn no_kill(kill: &Kill, when: &str) -> String {
     let who = kill.request.as_ref().map(|request| escape(&request.name).into_owned());
     match (kill.cause, who) {
         (KillCause::ThrashFreeze, None) => format!("Nothing was killed{when}, though hardly any memory was available."),

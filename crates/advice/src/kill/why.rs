@@ -226,7 +226,7 @@ fn of_reason(reason: &Reason, kill: &Kill) -> Option<String> {
         Reason::AllProtected(adj) => format!("All tasks have oom_score_adj {adj}: size decided nothing."),
         Reason::ByHand => "The kill was asked for by hand (SysRq f).".to_owned(),
         Reason::LimitAbove => "Its usage is below its limits: a limit above it may be the one that was hit.".to_owned(),
-        Reason::LowAndNobody(available, swap) => {
+        Reason::LowWithoutKill(available, swap) => {
             let swap = swap.map(|swap| format!(", but {swap:.0} % of swap was free, and earlyoom kills only when both are low")).unwrap_or_default();
             format!("{available:.2} % of memory was available{swap}.")
         }

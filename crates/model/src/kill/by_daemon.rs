@@ -23,7 +23,7 @@ pub(super) fn killer(kill: &DaemonKill) -> Killer {
 /// Why, as its line says.
 pub(super) fn by_daemon(kill: &DaemonKill) -> Verdict {
     if !kill.killed {
-        let reason = Reason::LowAndNobody(kill.available_percent.unwrap_or_default(), kill.swap_free_percent);
+        let reason = Reason::LowWithoutKill(kill.available_percent.unwrap_or_default(), kill.swap_free_percent);
         return Verdict::new(KillCause::ThrashFreeze, Certainty::Likely).because(reason);
     }
     let reason = kill.reason.clone().unwrap_or_default();

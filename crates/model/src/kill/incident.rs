@@ -10,7 +10,7 @@ use ramline_snapshot::kernel_log::{
 use super::by_daemon::{by_daemon, killer};
 use super::in_group::in_group;
 use super::machine::machine;
-use super::nobody::{failure, stuck};
+use super::no_kill::{failure, stuck};
 use super::page_size::page_size;
 use super::sum::sum;
 use super::types::{Certainty, Kill, KillCause, Killer, OtherKill, ProgramUse, Requested, Verdict, Victim};

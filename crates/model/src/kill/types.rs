@@ -31,7 +31,7 @@ pub enum Killer {
     Kubelet,
     /// Android's lmkd.
     Lmkd,
-    /// Nobody was killed.
+    /// Nothing was killed.
     #[default]
     None,
 }
@@ -64,7 +64,7 @@ pub enum KillCause {
     KernelUnaccounted,
     /// Huge pages set aside.
     HugepagesReserved,
-    /// A request that may not wait; nobody was killed.
+    /// A request that may not wait; nothing was killed.
     AtomicBurst,
     /// vm.min_free_kbytes keeps a large part free.
     WatermarkSetting,
@@ -72,9 +72,9 @@ pub enum KillCause {
     PressurePolicy,
     /// A program's rule on a threshold.
     ThresholdPolicy,
-    /// Thrashing; nobody was killed.
+    /// Thrashing; nothing was killed.
     ThrashFreeze,
-    /// Writing out memory needs memory; nobody was killed.
+    /// Writing out memory needs memory; nothing was killed.
     ReclaimDeadlock,
     /// The system does not fit its memory.
     TooSmallSystem,
@@ -118,9 +118,9 @@ pub enum Reason {
     FromReclaim(String),
     /// It came before user space ran.
     BeforeUserSpace,
-    /// It waited for so many milliseconds.
+    /// How many milliseconds it waited.
     Stalled(u64),
-    /// So many tasks were stuck, the longest for so many seconds.
+    /// The number of stuck tasks, and for how many seconds the longest was.
     Stuck(u64, Option<u64>),
     /// Swap was there, and this much of it free.
     SwapFree(Bytes),
@@ -132,8 +132,8 @@ pub enum Reason {
     ByHand,
     /// Its usage was below its own limit: a limit above it was hit.
     LimitAbove,
-    /// Available memory and free swap in percent, and nobody killed.
-    LowAndNobody(f64, Option<f64>),
+    /// Available memory and free swap in percent, and nothing killed.
+    LowWithoutKill(f64, Option<f64>),
 }
 
 /// What a test found.
@@ -184,7 +184,7 @@ pub struct Victim {
     pub swapped: Option<Bytes>,
     /// The administrator's correction (oom_score_adj).
     pub adj: Option<i64>,
-    /// So many others were killed with it.
+    /// The number of others that were killed with it.
     pub others: u64,
 }
 
@@ -213,9 +213,9 @@ pub struct OtherKill {
 /// One kill, or one failure without a kill, explained.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Kill {
-    /// Who killed; `none` where nobody was killed.
+    /// Who killed; `none` where nothing was killed.
     pub killer: Killer,
-    /// Who died first; null where the log names nobody.
+    /// Who died first; null where the log names none.
     pub victim: Option<Victim>,
     /// What filled memory, or why the request was not served.
     pub cause: KillCause,

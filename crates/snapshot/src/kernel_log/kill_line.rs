@@ -49,7 +49,7 @@ pub(super) fn kill(text: &str) -> Option<Kill> {
         .find_map(|mark| text.split_once(mark).map(|(head, rest)| (head, rest, mark.starts_with("Killed"))))?;
     let group = head.contains("emory cgroup");
     let global = head.to_ascii_lowercase().starts_with("out of memory");
-    // Alone, at the beginning, the form is the kernel's too; behind other words it is somebody else's.
+    // Alone, at the beginning, the form is the kernel's too; behind other words it is another program's.
     if !group && !global && !head.is_empty() {
         return None;
     }

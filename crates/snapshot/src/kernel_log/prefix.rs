@@ -183,6 +183,10 @@ fn date(line: &mut Line<'_>) {
     let Some((stamp, rest)) = logged_at(trimmed) else { return };
     merge(line, Some(stamp));
     line.text = rest;
+    // Behind the time of Kubernetes the message begins.
+    if klog(trimmed).is_some() {
+        return;
+    }
     if let Some(rest) = container(rest) {
         line.text = rest;
         return;
@@ -214,7 +218,7 @@ fn word(text: &str) -> (&str, &str) {
 fn program(word: &str) -> Option<&str> {
     let name = word.strip_suffix(':')?;
     let name = match name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
         Some(_) => return None,
         None => name,
     };

@@ -10,8 +10,13 @@ use crate::prelude::*;
 
 /// A line is no longer: a record of the kernel has 1 KiB, of the journal as JSON some times that. What is beyond is dropped and counted.
 const LONGEST: usize = 64 << 10;
-/// A line of fewer bytes is looked at for a text in another byte order.
+/// Fields by which a record of the export format is known.
 const EXPORT_FIELDS: [&str; 4] = ["__CURSOR=", "__REALTIME_TIMESTAMP=", "MESSAGE=", "SYSLOG_IDENTIFIER="];
+
+/// So much of a log is read before its order is known.
+const HEAD: usize = 128 << 10;
+/// A log whose newest line stands first is turned around in memory: so much of it, the newest.
+const TURNED: usize = 16 << 20;
 
 /// What a log holds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +44,21 @@ pub struct LogReader {
     log: KernelLog,
     export: Option<Export>,
     binary: Option<Binary>,
+    order: Order,
+}
+
+/// Lines that wait until it is known whether the newest stands first.
+#[derive(Debug)]
+enum Order {
+    Unknown { lines: Vec<String>, bytes: usize },
+    OldestFirst,
+    NewestFirst { lines: Vec<String>, bytes: usize },
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Order::Unknown { lines: Vec::new(), bytes: 0 }
+    }
 }
 
 /// A record of the export format.
@@ -86,6 +106,11 @@ impl LogReader {
             self.end_line();
         }
         self.end_record();
+        self.decide_order();
+        if let Order::NewestFirst { lines, .. } = std::mem::replace(&mut self.order, Order::OldestFirst) {
+            self.log.newest_first = true;
+            lines.iter().rev().for_each(|line| self.any_line(line));
+        }
         let (events, earlier) = self.builder.finish();
         KernelLog { events, earlier, ..self.log }
     }
@@ -98,11 +123,56 @@ impl LogReader {
         }
         let text = text_of(&bytes);
         if !self.export_line(&text) {
-            self.any_line(&text);
+            self.ordered(text);
         }
         // The same memory for the next line.
         self.line = bytes;
         self.line.clear();
+    }
+
+    fn ordered(&mut self, text: String) {
+        match &mut self.order {
+            Order::OldestFirst => self.any_line(&text),
+            Order::Unknown { lines, bytes } => {
+                *bytes = bytes.saturating_add(text.len());
+                lines.push(text);
+                if *bytes > HEAD {
+                    self.decide_order();
+                }
+            }
+            Order::NewestFirst { lines, bytes } => {
+                *bytes = bytes.saturating_add(text.len());
+                // What is beyond is older than all that is kept.
+                if *bytes <= TURNED {
+                    lines.push(text);
+                }
+            }
+        }
+    }
+
+    /// The newest line stands first where times only fall, and more than once.
+    fn decide_order(&mut self) {
+        if !matches!(self.order, Order::Unknown { .. }) {
+            return;
+        }
+        let Order::Unknown { lines, bytes } = std::mem::take(&mut self.order) else { return };
+        let (mut rises, mut falls) = (0_u32, 0_u32);
+        let mut last: Option<Stamp> = None;
+        for line in &lines {
+            let Some(stamp) = line_of(line).stamp else { continue };
+            match last.as_ref().and_then(|last| stamp.since(last)) {
+                Some(gap) if gap > 0.0 && stamp.dated | stamp.boot.is_some() => rises += 1,
+                Some(gap) if gap < 0.0 => falls += 1,
+                _ => {}
+            }
+            last = Some(stamp);
+        }
+        if falls > 2 && falls > rises.saturating_mul(4) {
+            self.order = Order::NewestFirst { lines, bytes };
+        } else {
+            self.order = Order::OldestFirst;
+            lines.iter().for_each(|line| self.any_line(line));
+        }
     }
 
     fn any_line(&mut self, text: &str) {

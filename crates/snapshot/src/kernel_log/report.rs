@@ -16,9 +16,9 @@ pub enum ReportKind {
     /// It was out of memory, or a group was.
     #[default]
     OutOfMemory,
-    /// A request failed; nobody is killed for that.
+    /// A request failed; nothing is killed for that.
     Failure,
-    /// A request waited for long; nobody is killed for that.
+    /// A request waited for long; nothing is killed for that.
     Stall,
 }
 

@@ -1,4 +1,4 @@
-//! Failures and stalls in which nobody is killed.
+//! Failures and stalls in which nothing is killed.
 
 use ramline_snapshot::kernel_log::{Report, ReportKind, Stuck, StuckKind};
 
