@@ -15,6 +15,7 @@
 mod build;
 mod daemon;
 mod daemon_lines;
+mod dates;
 mod decode;
 mod fields;
 mod group;
@@ -24,6 +25,7 @@ mod memory;
 mod prefix;
 mod reader;
 mod report;
+mod rows;
 mod stamp;
 mod tasks;
 mod trigger;

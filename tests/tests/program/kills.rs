@@ -76,7 +76,12 @@ fn prefixed(log: &str, prefix: impl Fn(usize) -> String) -> Vec<u8> {
 fn is_the_machine(answer: &Value, what: &str) {
     assert_eq!(answer["killer"], "kernel-global", "{what}");
     assert_eq!((&answer["victim"]["name"], &answer["victim"]["pid"]), (&"hog".into(), &301.into()), "{what}");
-    assert_eq!((&answer["cause"], &answer["confidence"]), (&"user_anon".into(), &"sure".into()), "{what}: {}", answer["why"]);
+    assert_eq!(
+        (&answer["cause"], &answer["confidence"]),
+        (&"user_anon".into(), &"sure".into()),
+        "{what}: {}",
+        answer["why"]
+    );
     assert_eq!((&answer["innocent_victim"], &answer["limit_bytes"]), (&false.into(), &Value::Null), "{what}");
 }
 
@@ -99,17 +104,22 @@ fn the_answer_is_the_same_under_every_prefix_a_tool_puts_before_a_line() {
     }
     let json = MACHINE.lines().enumerate().map(|(n, line)| {
         let realtime = (1_772_322_360_000_000_u64 + n as u64).to_string();
-        serde_json::json!({"__REALTIME_TIMESTAMP": realtime, "SYSLOG_IDENTIFIER": "kernel", "MESSAGE": line}).to_string() + "\n"
+        serde_json::json!({"__REALTIME_TIMESTAMP": realtime, "SYSLOG_IDENTIFIER": "kernel", "MESSAGE": line})
+            .to_string()
+            + "\n"
     });
     is_the_machine(&explained(json.collect::<String>().as_bytes(), &[]), "journal as JSON");
-    let export = MACHINE.lines().map(|line| format!("__CURSOR=s\n__REALTIME_TIMESTAMP=1772322360000000\nSYSLOG_IDENTIFIER=kernel\nMESSAGE={line}\n\n"));
+    let export = MACHINE.lines().map(|line| {
+        format!("__CURSOR=s\n__REALTIME_TIMESTAMP=1772322360000000\nSYSLOG_IDENTIFIER=kernel\nMESSAGE={line}\n\n")
+    });
     is_the_machine(&explained(export.collect::<String>().as_bytes(), &[]), "journal export");
     is_the_machine(&explained(MACHINE.replace('\n', "\r\n").as_bytes(), &[]), "CRLF");
     let mut latin = prefixed(MACHINE, |_| "f?vr. 01 00:46:00 host kernel: ".to_owned());
     latin.iter_mut().filter(|byte| **byte == b'?').take(1).for_each(|byte| *byte = 0xe9);
     is_the_machine(&explained(&latin, &[]), "Windows-1252");
     let mut lines: Vec<&str> = MACHINE.lines().collect();
-    let stamped: Vec<String> = lines.drain(..).enumerate().map(|(n, line)| format!("[  100.{n:06}] {line}\n")).collect();
+    let stamped: Vec<String> =
+        lines.drain(..).enumerate().map(|(n, line)| format!("[  100.{n:06}] {line}\n")).collect();
     let newest_first: String = stamped.into_iter().rev().collect();
     is_the_machine(&explained(newest_first.as_bytes(), &[]), "newest first");
 }
@@ -125,9 +135,17 @@ fn pages_of_64_kib_are_known_from_the_figures() {
 fn a_group_at_its_limit_is_named_with_the_limit() {
     let answer = explained(GROUP.as_bytes(), &[]);
     assert_eq!((&answer["killer"], &answer["limit_bytes"]), (&"kernel-memcg".into(), &67_108_864.into()));
-    assert_eq!((&answer["cause"], &answer["confidence"], &answer["victim"]["pid"]), (&"memcg_anon".into(), &"sure".into(), &41.into()));
+    assert_eq!(
+        (&answer["cause"], &answer["confidence"], &answer["victim"]["pid"]),
+        (&"memcg_anon".into(), &"sure".into(), &41.into())
+    );
     let headline = answer["headline"].as_str().unwrap();
-    assert!(headline.contains("job (pid 41)") && headline.contains("/system.slice/job.service") && headline.contains("64.0 MiB"), "{headline}");
+    assert!(
+        headline.contains("job (pid 41)")
+            && headline.contains("/system.slice/job.service")
+            && headline.contains("64.0 MiB"),
+        "{headline}"
+    );
     let commands = answer["avoid"].to_string();
     assert!(commands.contains("systemctl set-property job.service MemoryMax=96M"), "{commands}");
     let dirty = GROUP.replace("anon 62914560\nfile 0", "anon 0\nfile 62914560\nfile_dirty 62000000");
@@ -137,10 +155,15 @@ fn a_group_at_its_limit_is_named_with_the_limit() {
 #[test]
 fn lines_missing_doubled_or_of_others_cost_certainty_and_not_the_answer() {
     for missing in 0..MACHINE.lines().count() {
-        let kept = MACHINE.lines().enumerate().filter(|(number, _)| *number != missing).map(|(_, line)| format!("{line}\n"));
+        let kept =
+            MACHINE.lines().enumerate().filter(|(number, _)| *number != missing).map(|(_, line)| format!("{line}\n"));
         let answer = explained(kept.collect::<String>().as_bytes(), &[]);
         assert_eq!(answer["killer"], "kernel-global", "without line {missing}");
-        assert!(["user_anon", "unknown"].contains(&answer["cause"].as_str().unwrap()), "without line {missing}: {}", answer["cause"]);
+        assert!(
+            ["user_anon", "unknown"].contains(&answer["cause"].as_str().unwrap()),
+            "without line {missing}: {}",
+            answer["cause"]
+        );
         assert_eq!(answer["innocent_victim"] == true, false, "without line {missing}");
     }
     let doubled: String = MACHINE.lines().map(|line| format!("{line}\n{line}\n")).collect();
@@ -156,10 +179,14 @@ fn lines_missing_doubled_or_of_others_cost_certainty_and_not_the_answer() {
 fn a_machine_that_was_not_short_is_not_called_short() {
     // A block of 64 KiB, of which there is none, with much free memory.
     let failed = "leak: page allocation failure: order:4, mode:0x40cc0(GFP_KERNEL|__GFP_COMP), nodemask=(null),cpuset=/,mems_allowed=0\n";
-    let rest: String = MACHINE.lines().skip(1).take_while(|line| !line.starts_with("Tasks")).map(|line| format!("{line}\n")).collect();
+    let rest: String =
+        MACHINE.lines().skip(1).take_while(|line| !line.starts_with("Tasks")).map(|line| format!("{line}\n")).collect();
     let free = rest.replace("Normal free:24000kB", "Normal free:900000kB").replace("6000*4kB", "225000*4kB");
     let answer = explained((failed.to_owned() + &free).as_bytes(), &[]);
-    assert_eq!((&answer["killer"], &answer["cause"], &answer["confidence"]), (&"none".into(), &"fragmentation".into(), &"sure".into()));
+    assert_eq!(
+        (&answer["killer"], &answer["cause"], &answer["confidence"]),
+        (&"none".into(), &"fragmentation".into(), &"sure".into())
+    );
     assert!(answer["headline"].as_str().unwrap().starts_with("Nothing was killed"), "{}", answer["headline"]);
 }
 
@@ -198,29 +225,54 @@ fn a_hostile_name_is_data() {
         assert_eq!((&answer["victim"]["pid"], &answer["cause"]), (&301.into(), &"user_anon".into()), "{name:?}");
     }
     // What another program logs is not the kernel's.
-    let forged = explained(b"Nov 30 00:46:00 host sshd[7]: Out of memory: Killed process 1 (init) total-vm:1kB, anon-rss:1kB\n", &[]);
+    let forged = explained(
+        b"Nov 30 00:46:00 host sshd[7]: Out of memory: Killed process 1 (init) total-vm:1kB, anon-rss:1kB\n",
+        &[],
+    );
     assert_eq!(forged["nothing_found"], true);
 }
 
 #[test]
 fn programs_that_kill_are_named_and_a_full_disk_is_no_lack_of_memory() {
     let oomd = explained(b"Nov 30 00:46:00 host systemd-oomd[840]: Killed /user.slice/app.scope due to memory pressure for /user.slice being 61.00% > 50.00% for > 20s with reclaim activity\n", &[]);
-    assert_eq!((&oomd["killer"], &oomd["victim"]["name"], &oomd["cause"]), (&"systemd-oomd".into(), &"app.scope".into(), &"pressure_policy".into()));
-    let early = explained(b"Nov 30 00:46:00 host earlyoom[7]: sending SIGTERM to process 99 uid 5 \"db\": badness 800, VmRSS 700 MiB\n", &[]);
-    assert_eq!((&early["killer"], &early["victim"]["pid"], &early["cause"]), (&"earlyoom".into(), &99.into(), &"threshold_policy".into()));
+    assert_eq!(
+        (&oomd["killer"], &oomd["victim"]["name"], &oomd["cause"]),
+        (&"systemd-oomd".into(), &"app.scope".into(), &"pressure_policy".into())
+    );
+    let early = explained(
+        b"Nov 30 00:46:00 host earlyoom[7]: sending SIGTERM to process 99 uid 5 \"db\": badness 800, VmRSS 700 MiB\n",
+        &[],
+    );
+    assert_eq!(
+        (&early["killer"], &early["victim"]["pid"], &early["cause"]),
+        (&"earlyoom".into(), &99.into(), &"threshold_policy".into())
+    );
     let low = explained(b"Nov 30 00:46:00 host earlyoom[7]: mem avail:    50 of 16000 MiB ( 0.31%), swap free: 3000 of 4000 MiB (75.00%)\n", &[]);
     assert_eq!((&low["killer"], &low["victim"]), (&"none".into(), &Value::Null));
     let disk = explained(b"Nov 30 00:46:00 host kubelet[7]: I1130 00:46:00.000000    1200 eviction_manager.go:376] \"Eviction manager: attempting to reclaim\" resourceName=\"ephemeral-storage\"\nNov 30 00:46:01 host kubelet[7]: I1130 00:46:01.000000    1200 eviction_manager.go:629] \"Eviction manager: pod is evicted successfully\" pod=\"shop/cart\"\n", &[]);
-    assert_eq!((&disk["killer"], &disk["victim"]["name"], &disk["cause"]), (&"kubelet".into(), &"shop/cart".into(), &"not_memory".into()));
+    assert_eq!(
+        (&disk["killer"], &disk["victim"]["name"], &disk["cause"]),
+        (&"kubelet".into(), &"shop/cart".into(), &"not_memory".into())
+    );
 }
 
 #[test]
 fn a_log_is_read_from_standard_input_and_an_empty_one_says_so() {
     let binary = ramline_testkit::binary();
-    let mut child = Command::new(binary).args(["explain", "kill", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(binary)
+        .args(["explain", "kill", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(GROUP.as_bytes()).unwrap();
     let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    assert!(out.starts_with("job (pid 41) was killed by the kernel, for a control group"), "{out}");
+    assert!(
+        out.starts_with(
+            "job (pid 41) was killed by the kernel: /system.slice/job.service was at its limit of 64.0 MiB."
+        ),
+        "{out}"
+    );
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     let nothing = explained(b"", &[]);
     assert_eq!((&nothing["nothing_found"], &nothing["killer"]), (&true.into(), &"none".into()));

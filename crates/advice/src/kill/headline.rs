@@ -1,6 +1,6 @@
 //! The first sentence: who was killed, by whom, when, under which limit.
 
-use ramline_model::kill::{Certainty, Kill, KillCause, Killer, Victim};
+use ramline_model::kill::{Certainty, Kill, KillCause, Killer, Reason, Victim};
 use ramline_snapshot::kernel_log::Stamp;
 use ramline_units::escape;
 
@@ -20,13 +20,11 @@ pub(super) fn headline(kill: &Kill) -> String {
         (None, Killer::Kubelet) => {
             format!("The kubelet evicts pods to reclaim memory{when}; the log names none that was evicted.")
         }
-        (None, _) if kill.panicked => {
-            format!("The machine panicked when it was to kill{when}: vm.panic_on_oom is set.")
-        }
-        (None, _) if kill.reasons.contains(&ramline_model::kill::Reason::BeforeUserSpace) => {
+        (None, _) if kill.panicked => format!("The machine panicked{when} instead of a kill: vm.panic_on_oom is set."),
+        (None, _) if kill.reasons.contains(&Reason::BeforeUserSpace) => {
             format!("The kernel ran out of memory{when} before anything could be killed.")
         }
-        (None, killer) => format!("{} killed{when}{under}; the log does not name who died.", capital(by(killer))),
+        (None, killer) => format!("{} killed{when}{under}. The log does not name who died.", capital(by(killer))),
     }
 }
 
@@ -57,11 +55,8 @@ fn subject(victim: &Victim) -> String {
 /// Who killed, in words.
 pub(super) const fn by(killer: Killer) -> &'static str {
     match killer {
-        Killer::KernelGlobal => "the kernel, for the whole machine",
-        Killer::KernelMemcg => "the kernel, for a control group",
-        Killer::Kernel => "the kernel",
-        Killer::Bpf => "a BPF program through the kernel",
-        Killer::Hugetlb => "the kernel, for want of a free huge page",
+        Killer::KernelGlobal | Killer::KernelMemcg | Killer::Kernel | Killer::Hugetlb => "the kernel",
+        Killer::Bpf => "a BPF program",
         Killer::SystemdOomd => "systemd-oomd",
         Killer::Earlyoom => "earlyoom",
         Killer::Nohang => "nohang",
@@ -71,12 +66,17 @@ pub(super) const fn by(killer: Killer) -> &'static str {
     }
 }
 
+/// Under which limit: the machine's memory, or a group's.
 fn limit(kill: &Kill) -> String {
     let group = kill.group.as_deref().map(escape);
     match (kill.killer, kill.limit_bytes, group) {
+        (Killer::KernelGlobal, ..) => ", for the whole machine".to_owned(),
+        (Killer::Hugetlb, ..) => ", for want of a free huge page".to_owned(),
         (Killer::KernelMemcg, Some(limit), Some(group)) => format!(": {group} was at its limit of {limit}"),
-        (Killer::KernelMemcg, Some(limit), None) => format!(", at a limit of {limit}"),
-        (Killer::KernelMemcg | Killer::Bpf, None, Some(group)) => format!(", in {group}"),
+        (Killer::KernelMemcg, Some(limit), None) => format!(": its control group was at its limit of {limit}"),
+        (Killer::KernelMemcg, None, Some(group)) => format!(": {group} was at a limit"),
+        (Killer::KernelMemcg, None, None) => ": its control group was at a limit".to_owned(),
+        (Killer::Bpf, _, Some(group)) => format!(", in {group}"),
         _ => String::new(),
     }
 }
@@ -84,6 +84,9 @@ fn limit(kill: &Kill) -> String {
 fn no_kill(kill: &Kill, when: &str) -> String {
     let who = kill.request.as_ref().map(|request| escape(&request.name).into_owned());
     match (kill.cause, who) {
+        (KillCause::ThrashFreeze, None) if kill.reasons.iter().any(|reason| matches!(reason, Reason::Stuck(..))) => {
+            format!("Nothing was killed{when}: tasks were stuck waiting for memory.")
+        }
         (KillCause::ThrashFreeze, None) => format!("Nothing was killed{when}, though hardly any memory was available."),
         (KillCause::ThrashFreeze, Some(who)) => format!("Nothing was killed{when}: {who} waited for memory."),
         (_, Some(who)) => {

@@ -44,6 +44,10 @@ pub(super) fn in_group(report: &Report, page: Bytes) -> Verdict {
         full(figures.memory_and_swap) == Some(true),
         full(figures.swap) == Some(true),
     );
+    // The limit of kernel memory alone was hit (version 1).
+    if full(figures.kmem) == Some(true) && full(figures.memory) != Some(true) {
+        return Verdict::new(KillCause::MemcgKmem, Certainty::Likely);
+    }
     if !at_limit && limit.is_some() {
         verdict = verdict.at_most_likely().because(Reason::LimitAbove);
     }

@@ -13,7 +13,7 @@ use super::machine::machine;
 use super::no_kill::{failure, stuck};
 use super::page_size::page_size;
 use super::sum::sum;
-use super::types::{Certainty, Kill, KillCause, Killer, OtherKill, ProgramUse, Requested, Verdict, Victim};
+use super::types::{Certainty, Kill, KillCause, Killer, OtherKill, ProgramUse, Reason, Requested, Verdict, Victim};
 use super::victim::{from_line, innocent};
 use super::zones::zone_states;
 
@@ -230,6 +230,12 @@ fn of_report(report: &Report) -> Kill {
     });
     let innocent_victim =
         victim.as_ref().and_then(|victim| innocent(victim, verdict.cause, report, sum.as_ref(), &programs));
+    let mut reasons = verdict.reasons;
+    // Where all have the same low correction, no size outweighs it and the first one dies (up to Linux 5.8, `oom_badness`).
+    let same = report.tasks.lowest_adj.filter(|adj| Some(*adj) == report.tasks.highest_adj && *adj <= -900);
+    if innocent_victim == Some(true) && report.tasks.rows > 1 {
+        reasons.extend(same.map(Reason::AllProtected));
+    }
     let limit = report.group.as_ref().and_then(|group| group.memory?.limit).filter(|_| killer == Killer::KernelMemcg);
     let request = report.trigger.as_ref().map(|trigger| Requested {
         name: trigger.name.clone(),
@@ -254,7 +260,7 @@ fn of_report(report: &Report) -> Kill {
         zones,
         programs,
         slabs: report.slabs.clone(),
-        reasons: verdict.reasons,
+        reasons,
         panicked: report.panic,
         ..Kill::default()
     }

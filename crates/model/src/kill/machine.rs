@@ -29,7 +29,8 @@ pub(super) fn machine(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState
     if zones.iter().any(|zone| zone.allowed && zone.could_serve()) {
         verdict = verdict.at_most_likely().because(Reason::ZoneAboveMark);
     }
-    if page_assumed {
+    // Without the zones it is not known whether the request could have been served.
+    if page_assumed || zones.is_empty() {
         verdict = verdict.at_most_likely();
     }
     verdict
@@ -50,7 +51,11 @@ fn special(report: &Report, sum: Option<&KillSum>) -> Option<Verdict> {
         return Some(Verdict::new(KillCause::MemcgKmem, confidence).because(Reason::FaultInGroup));
     }
     let name = trigger.map(|trigger| trigger.name.as_str()).unwrap_or_default();
-    let early = stack("do_one_initcall") || stack("do_initcalls") || stack("do_populate_rootfs") || stack("unpack_to_rootfs") || stack("kernel_init_freeable");
+    let early = stack("do_one_initcall")
+        || stack("do_initcalls")
+        || stack("do_populate_rootfs")
+        || stack("unpack_to_rootfs")
+        || stack("kernel_init_freeable");
     if early || name.starts_with("swapper") && report.no_victim {
         return Some(Verdict::new(KillCause::TooSmallSystem, Certainty::Likely).because(Reason::BeforeUserSpace));
     }
@@ -70,12 +75,14 @@ fn by_request(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState]) -> Op
     if order > 0 && allowed.iter().any(|zone| zone.block == Some(false) && !zone.is_below()) {
         also.push(KillCause::Fragmentation);
     }
-    let only_cma = |zone: &&ZoneState| zone.is_below() && zone.usable + zone.free_cma > zone.mark() && zone.free_cma > Bytes::ZERO;
+    let only_cma =
+        |zone: &&ZoneState| zone.is_below() && zone.usable + zone.free_cma > zone.mark() && zone.free_cma > Bytes::ZERO;
     let movable = report.trigger.as_ref().and_then(|trigger| trigger.gfp.as_ref()).is_some_and(|gfp| gfp.is_movable());
     if !movable && allowed.iter().any(only_cma) {
         also.push(KillCause::CmaOnlyFree);
     }
-    let spare: Bytes = zones.iter().filter(|zone| !zone.allowed && zone.usable > zone.high).map(|zone| zone.usable).sum();
+    let spare: Bytes =
+        zones.iter().filter(|zone| !zone.allowed && zone.usable > zone.high).map(|zone| zone.usable).sum();
     let short: Bytes = allowed.iter().map(|zone| zone.short_by()).sum();
     let mut sure = true;
     if policy.is_some() || spare > short {
@@ -160,7 +167,9 @@ fn largest_part(sum: &KillSum, report: &Report) -> Verdict {
         }
     }
     // The second part that is as large as a third of the first is worth a word.
-    let second = parts.into_iter().filter(|(other, size)| *other != cause && *other != KillCause::Unknown && size.0 > bytes.0 / 3 * 2);
+    let second = parts
+        .into_iter()
+        .filter(|(other, size)| *other != cause && *other != KillCause::Unknown && size.0 > bytes.0 / 3 * 2);
     verdict.also = second.map(|(other, _)| other).collect();
     if report.kills.iter().any(|kill| kill.because_it_asked) {
         verdict.reasons.push(Reason::KillsWhoAsks);

@@ -8,22 +8,20 @@ use std::collections::VecDeque;
 
 use super::daemon::{DaemonKind, DaemonLine};
 use super::daemon_lines::DaemonLines;
-use super::fields::{between, clip, number_after, split_number};
+use super::fields::{between, clip, split_number};
 use super::group::GroupFigures;
 use super::kill_line::{Kill, kill};
 use super::memory::Wrapped;
 use super::prefix::Line;
-use super::report::{LogEvent, Report, ReportKind, Stuck, StuckKind};
+use super::report::{LogEvent, Report, ReportKind, Stuck};
+use super::rows::{ROWS, allocation, keep, slab, stuck};
 use super::tasks::{Columns, TableBuilder};
 use super::trigger;
-use crate::prelude::*;
 
 /// Events that are kept: the last. One has some KiB.
 const KEPT: usize = 2000;
 /// Functions of a stack that are kept.
 const STACK: usize = 64;
-/// Rows of slab and of allocations that are kept.
-const ROWS: usize = 10;
 
 /// Which list a line may belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -378,59 +376,4 @@ fn begins_a_part(text: &str) -> bool {
         "Kernel panic - not syncing: out of memory",
     ];
     heads.iter().any(|head| text.starts_with(head)) || Columns::parse(text).is_some()
-}
-
-/// `INFO: task NAME:PID blocked for more than 122 seconds.`, lockups, and a fault without a huge page.
-fn stuck(text: &str) -> Option<Stuck> {
-    let text = text.trim();
-    if let Some(rest) = text.strip_prefix("INFO: task ") {
-        let (task, rest) = rest
-            .split_once(" blocked for more than ")
-            .or_else(|| rest.split_once(" blocked in I/O wait for more than "))?;
-        let (name, pid) = task.rsplit_once(':')?;
-        return Some(Stuck {
-            kind: Some(StuckKind::Hung),
-            name: Some(clip(name, 64)),
-            pid: pid.parse().ok(),
-            seconds: split_number(rest).map(|(seconds, _)| seconds),
-            ..Stuck::default()
-        });
-    }
-    if text.contains("soft lockup - CPU#") || text.contains("self-detected stall on CPU") {
-        let task = text.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']')?.rsplit_once(':'));
-        return Some(Stuck {
-            kind: Some(StuckKind::Lockup),
-            name: task.map(|(name, _)| clip(name, 64)),
-            pid: task.and_then(|(_, pid)| pid.parse().ok()),
-            seconds: number_after(text, "stuck for "),
-            ..Stuck::default()
-        });
-    }
-    let pid = text.strip_prefix("PID ").filter(|rest| rest.contains("killed due to inadequate hugepage pool"))?;
-    let pid = split_number(pid).and_then(|(pid, _)| u32::try_from(pid).ok());
-    Some(Stuck { kind: Some(StuckKind::NoHugePage), pid, ..Stuck::default() })
-}
-
-/// `xfs_iul_item   932KB   932KB`: the second is what it holds.
-fn slab(text: &str) -> Option<(String, Bytes)> {
-    let mut words = text.split_whitespace().rev();
-    let total = words.next()?.strip_suffix("KB")?.parse().ok()?;
-    let _used: u64 = words.next()?.strip_suffix("KB")?.parse().ok()?;
-    Some((clip(words.next()?, 64), Bytes::from_kib(total)))
-}
-
-/// `3176243200   247900 mm/slub.c:2264 func:alloc_slab_page`.
-fn allocation(text: &str) -> Option<(String, Bytes)> {
-    let (bytes, rest) = split_number(text)?;
-    let (_, place) = split_number(rest.trim_start())?;
-    let place = place.trim();
-    place.contains("func:").then(|| (clip(place, 120), Bytes(bytes)))
-}
-
-fn keep(list: &mut Vec<(String, Bytes)>, row: (String, Bytes)) {
-    list.push(row);
-    if list.len() > 4 * ROWS {
-        list.sort_by_key(|row| std::cmp::Reverse(row.1));
-        list.truncate(ROWS);
-    }
 }

@@ -70,12 +70,13 @@ impl GroupFigures {
             return false;
         };
         let (path, values) = rest.split_once(": ").unwrap_or((rest.trim_end_matches(':'), ""));
-        // Version 1 prints a line for each group below as well: only the first, whose limit it is, is kept.
-        if self.statistics.is_empty() {
-            self.path = self.path.take().or_else(|| path.trim().starts_with('/').then(|| clip(path.trim(), 512)));
-            for (key, value, unit) in pairs(values) {
-                let bytes = if unit == Unit::Kib { value.saturating_mul(1024) } else { value };
-                self.keep(key, bytes);
+        self.path = self.path.take().or_else(|| path.trim().starts_with('/').then(|| clip(path.trim(), 512)));
+        // Version 1 prints a line for each group below as well, each of its own pages (mem_cgroup_print_oom_info up to 5.2): they add up.
+        for (key, value, unit) in pairs(values) {
+            let bytes = if unit == Unit::Kib { value.saturating_mul(1024) } else { value };
+            if self.statistics.len() < MOST_STATISTICS && key.len() < 64 {
+                let sum = self.statistics.entry(key.to_owned()).or_default();
+                *sum = sum.saturating_add(bytes);
             }
         }
         true

@@ -68,7 +68,7 @@ impl Stamp {
     /// ```
     #[must_use]
     pub fn from_asked(text: &str) -> Option<Stamp> {
-        super::prefix::asked(text)
+        super::dates::asked(text)
     }
 
     /// Seconds from another time to this one; `None` where the two have no clock in common.
