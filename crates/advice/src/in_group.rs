@@ -51,7 +51,10 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
     let waits = time(of.waits).map(|time| format!("its tasks wait {time}"));
     let stands = time(of.stands).filter(|_| of.is_frozen()).map(|time| format!("all its tasks wait {time}"));
     let waiting = stands.or(waits).unwrap_or_else(|| "tasks wait there".to_owned());
-    let left = of.reclaimable.share_of(of.current).map(percent).unwrap_or_default();
+    let left = match of.reclaimable.share_of(of.current) {
+        Some(share) if of.reclaimable.0 > 0 => format!("{} of what it has", percent(share)),
+        _ => "nothing of it".to_owned(),
+    };
     let at = at(of);
     match of.cause {
         Cause::StuckInOom => {
@@ -66,9 +69,9 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
         Cause::Dirty => format!("{at}: {waiting}, and {} must be written before it can be reclaimed", of.unwritten),
         Cause::NothingToReclaim if of.is_full() && !of.waits_now() => {
             let hits = of.hits.map(|hits| format!(", met {hits} times")).unwrap_or_default();
-            format!("{at}{hits}: it is full, and {left} of what it has can be reclaimed")
+            format!("{at}{hits}: it is full, and {left} can be reclaimed")
         }
-        Cause::NothingToReclaim => format!("{at}: {waiting}, and {left} of what it has can be reclaimed"),
+        Cause::NothingToReclaim => format!("{at}: {waiting}, and {left} can be reclaimed"),
         Cause::OwnsSwap => {
             let swap = of.swap.zip(of.swap_used).map(|(own, all)| of_total(own, all)).unwrap_or_default();
             let waits = time(of.waits).filter(|_| of.waits_now()).map(|time| format!("; its tasks wait {time}"));

@@ -35,7 +35,13 @@ impl GroupRoom {
     pub fn words(&self) -> String {
         let whose = if self.own_limit { "its limit" } else { "the limit above it, which others may share," };
         match self.current {
-            Some(current) => format!("it uses {current} of {whose} of {}", self.limit),
+            Some(current) if self.own_limit => format!("it uses {current} of its limit of {}", self.limit),
+            Some(current) => {
+                format!(
+                    "it uses {current}, and a group above it, which others may share, has a limit of {}",
+                    self.limit
+                )
+            }
             None => format!("{whose} is {}; its use was not seen", self.limit),
         }
     }
@@ -58,7 +64,9 @@ pub fn of(snapshot: &Snapshot) -> Option<GroupRoom> {
 /// What the groups above have left below their own limits, with what others there use; `None` where none of them was seen.
 fn above(snapshot: &Snapshot, group: &Group) -> Option<Bytes> {
     let seen = crate::groups::seen(snapshot)?;
-    let is_above = |path: &str| group.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    let is_above = |path: &str| {
+        (path == "/" && group.path != "/") || group.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+    };
     let left = |one: &Group| {
         let limit = one.max.and_then(Limit::bytes)?;
         Some((limit.saturating_sub(one.current?) + inactive_file(one)).min(limit))

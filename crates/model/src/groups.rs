@@ -170,6 +170,15 @@ pub(crate) fn seen(snapshot: &Snapshot) -> Option<&Groups> {
     snapshot.groups.data().or(snapshot.limited.data())
 }
 
+/// The group in which most processes were killed since it was made, by its limit or by the machine, and how many. Version 2 counts those of
+/// groups below as well: of equals the innermost.
+#[must_use]
+pub fn most_killed(snapshot: &Snapshot) -> Option<(&Group, u64)> {
+    let killed = |group: &Group| group.events.get("oom_kill").copied().filter(|n| *n > 0);
+    let list = seen(snapshot)?.list.iter().filter(|group| !is_sandbox(&group.path));
+    list.filter_map(|group| Some((group, killed(group)?))).max_by_key(|(group, n)| (*n, group.path.len()))
+}
+
 /// How often a group met a limit of its own since it was made.
 fn hits(group: &Group) -> Option<u64> {
     ["max", "high", "failcnt"].into_iter().filter_map(|name| group.events.get(name).copied()).max()

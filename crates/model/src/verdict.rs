@@ -49,6 +49,9 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let trouble = groups::worst(snapshot, window.as_ref());
     let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, trouble);
     window.as_ref().and_then(growth::of).iter().for_each(|growing| growth::put(&mut verdict, growing));
+    if verdict.trouble.is_none() {
+        verdict.details.extend(groups::most_killed(snapshot).map(|(group, n)| words::killed_in(&group.path, n)));
+    }
     verdict.view = View::of(&snapshot.machine);
     verdict.details.extend(verdict.view.map(|view| view.words().to_owned()));
     Some(verdict)

@@ -88,7 +88,8 @@ fn is_the_machine(answer: &Value, what: &str) {
 #[test]
 fn the_answer_is_the_same_under_every_prefix_a_tool_puts_before_a_line() {
     is_the_machine(&explained(MACHINE.as_bytes(), &[]), "none");
-    let prefixes: [(&str, fn(usize) -> String); 9] = [
+    type Prefix = fn(usize) -> String;
+    let prefixes: [(&str, Prefix); 9] = [
         ("dmesg", |n| format!("[  100.{n:06}] ")),
         ("caller", |n| format!("[  100.{n:06}][ T300] ")),
         ("dmesg -T", |n| format!("[Mon Nov 30 00:46:{:02} 2026] ", n % 60)),
@@ -164,7 +165,7 @@ fn lines_missing_doubled_or_of_others_cost_certainty_and_not_the_answer() {
             "without line {missing}: {}",
             answer["cause"]
         );
-        assert_eq!(answer["innocent_victim"] == true, false, "without line {missing}");
+        assert_ne!(answer["innocent_victim"], true, "without line {missing}");
     }
     let doubled: String = MACHINE.lines().map(|line| format!("{line}\n{line}\n")).collect();
     assert_eq!(explained(doubled.as_bytes(), &[])["victim"]["name"], "hog");

@@ -1,7 +1,7 @@
 //! `cgroup-memory`: what a group's (container's) memory limit counts, and what happens at it.
 
 use ramline_model::group;
-use ramline_model::groups::AT_LIMIT;
+use ramline_model::groups::{AT_LIMIT, most_killed};
 use ramline_snapshot::cgroup::{Group, Version};
 
 use crate::in_group;
@@ -87,25 +87,19 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         ),
         _ => unseen(inputs, "cgroups"),
     };
-    let killed = groups.and_then(|groups| most_killed(&groups.list)).filter(|_| worst.is_none());
+    let killed = most_killed(inputs.snapshot).filter(|_| worst.is_none());
     if let Some((group, n)) = killed {
         let processes = if n == 1 { "1 process was".to_owned() } else { format!("{n} processes were") };
         out.put("most killed in a group, since it was made", format!("{}: {n}", group.path), "memory.events oom_kill");
         out.to_do =
             format!("When, and why: ramline explain kill. What it needs: sudo ramline need {}.", word(&group.path));
-        return format!("In group {} {processes} killed at its limit since it was made. {here}", group.path);
+        return format!("In group {} {processes} killed for memory since it was made. {here}", group.path);
     }
     match (&worst, at_limit) {
         (Some(said), _) => format!("{}. {here}", said.title),
         (None, Some(group)) => format!("{here} Group {} is at its limit; {}.", group.path, waiting(group)),
         _ => here,
     }
-}
-
-/// The group in which most processes were killed. Version 2 counts those of groups below as well: of equals the innermost.
-fn most_killed(list: &[Group]) -> Option<(&Group, u64)> {
-    let killed = |group: &Group| group.events.get("oom_kill").copied().filter(|n| *n > 0);
-    list.iter().filter_map(|group| Some((group, killed(group)?))).max_by_key(|(group, n)| (*n, group.path.len()))
 }
 
 /// Whether the tasks of a group at its limit wait, as far as one reading says it.

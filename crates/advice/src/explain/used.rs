@@ -58,6 +58,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     match (total, ledger) {
         (Some(total), Some(ledger)) if ledger.lines.iter().any(is_used) => sentence(held, total, &ledger),
+        (Some(total), Some(_)) if by_available.is_some() => format!(
+            "About {} is used, by MemTotal less MemAvailable; by what is not known: /proc/meminfo has no line for it.",
+            of_total(by_available.unwrap_or_default(), total)
+        ),
         _ => unseen(inputs, "meminfo"),
     }
 }

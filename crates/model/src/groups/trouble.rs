@@ -283,7 +283,8 @@ fn of(
         refaults_file: rates.refaults_file,
         refaults_anon: rates.refaults_anon,
         shared: group.part(super::PartId::Shmem),
-        swap_forbidden: reclaim.swap_forbidden,
+        swap_forbidden: reclaim.swap_forbidden
+            || (version == Version::V2 && group.bound.swap_max.and_then(Limit::bytes) == Some(Bytes::ZERO)),
     };
     trouble.cause = cause(&trouble, group, stuck, killed, snapshot.mem_total());
     (trouble.is_now() || trouble.cause == Cause::OwnsSwap).then_some(trouble)

@@ -93,6 +93,12 @@ pub(super) fn processes(n: u64) -> String {
     if n == 1 { "1 process".to_owned() } else { format!("{n} processes") }
 }
 
+/// What is past, and whose it was: no state of the machine.
+pub(super) fn killed_in(path: &str, n: u64) -> String {
+    let processes = if n == 1 { "1 process was".to_owned() } else { format!("{n} processes were") };
+    format!("In group {path} {processes} killed for memory since it was made: ramline explain kill")
+}
+
 /// How much of it, or none of it.
 fn free_swap(verdict: &Verdict) -> String {
     verdict.swap_free.filter(|free| free.0 > 0).map_or_else(|| "no".to_owned(), |free| format!("{free} of"))
