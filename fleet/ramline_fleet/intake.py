@@ -112,7 +112,7 @@ def closed(lots: list[Ingest], hosts: int, there: int, names: Sequence[str] = ("
     """Keeps what has come, and says what has not; the exit status."""
     commit(*lots)
     lot, *more = lots
-    unknown, machines = (sum(row.get(name, 0) is None for row in lot.rows) for name in ("tmp_kib", "machine"))
+    unknown, machines = lot.unknown["tmp_kib"], lot.unknown["machine"]
     beside = "".join(f", {name} of {len(one.taken)}" for one, name in zip(more, names[1:]))
     tell(f"{head}{len(lot.taken)} of {hosts} {names[0]} taken" + (f", {there} were there already" if there else "") + beside
          + (f"; of {unknown} it is not known what lies in /tmp" if unknown else "") + (f"; of {machines} it is not known which machine they are, so that one under two names counts twice" if machines else ""))

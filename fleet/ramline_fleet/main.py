@@ -102,7 +102,7 @@ def ingest(store: Any, file: Any, layout: str | None, day: str, text: str | None
         except study.Refused as why:
             lot.reject(number, words, str(why))
     commit(lot)
-    return read, len(lot.rows), lot
+    return read, lot.count, lot
 
 
 def hosts_of(file: str) -> list[str]:

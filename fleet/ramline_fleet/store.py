@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from . import inputs, schema, window
 from .outputs import synced, written
@@ -33,6 +33,8 @@ HASHED = 16
 LONGEST = 1000
 # In the folder of a lot: whose rows it has.
 REPLACES = "replaces.json"
+# Rows that are kept as such; then they become columns.
+PACK = 20_000
 
 
 class Part(NamedTuple):
@@ -64,6 +66,8 @@ class Ingest:
         self.name = fresh_name()
         self.aside = self.store / "aside" / self.name
         self.rows: list[dict[str, Any]] = []
+        self.packed: list[pa.Table] = []
+        self.count, self.unknown = 0, {"tmp_kib": 0, "machine": 0}
         self.rejected: list[tuple[int, str, str]] = []
         self.other_names: list[tuple[int, str, str]] = []
         self.taken: set[str] = set()
@@ -105,7 +109,18 @@ class Ingest:
         self.hosts.add(host)
         self.taken.add(host)
         self.rows += rows
+        self.count += len(rows)
+        for name in self.unknown:
+            self.unknown[name] += sum(name in row and row[name] is None for row in rows)
+        if len(self.rows) >= PACK:
+            self.pack()
         return True
+
+    def pack(self) -> None:
+        """As columns rows take a tenth of the memory."""
+        if self.rows:
+            self.packed.append(pa.Table.from_pylist(self.rows, schema=schema.TABLES[self.table]))
+            self.rows = []
 
     def known(self, host: str) -> str:
         """The name under which the store has it."""
@@ -121,13 +136,14 @@ class Ingest:
 
     def stage(self) -> None:
         """Writes all of it aside."""
-        by_bucket: dict[int, list[dict[str, Any]]] = {}
-        for row in sorted(self.rows, key=lambda row: row["host"]):
-            by_bucket.setdefault(hashed(row["host"]), []).append(row)
-        for bucket, rows in by_bucket.items():
-            folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
-            folder.mkdir(parents=True)
-            new_file(folder / "part.parquet", as_parquet(pa.Table.from_pylist(rows, schema=schema.TABLES[self.table])))
+        self.pack()
+        if self.packed:
+            table = pa.concat_tables(self.packed)
+            buckets = pa.array([hashed(host) for host in table["host"].to_pylist()], pa.int16())
+            for bucket in sorted(set(buckets.to_pylist())):
+                folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
+                folder.mkdir(parents=True)
+                new_file(folder / "part.parquet", as_parquet(table.filter(compute.equal(buckets, bucket)).sort_by("host")))
         if self.rejected:
             file = self.store / "rejects" / f"{self.name}.tsv"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +155,7 @@ class Ingest:
         return "".join(f"{line}\n" for line in lines).encode()
 
     def keep(self) -> None:
-        if self.rows:
+        if self.count:
             (self.store / self.table).mkdir(parents=True, exist_ok=True)
             self.aside.rename(self.store / self.table / f"ingest={self.name}")
             synced(self.store / self.table)
