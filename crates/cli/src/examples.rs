@@ -172,6 +172,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
                 "ramline predict known-load --load server --limit 64MiB",
                 "a server with a heap, files and code in 64 MiB",
             ),
+            ("ramline predict load.trace --limit 64MiB", "the touches of a file, made by trace make or trace import"),
             ("sudo ramline predict --verify", "the best, the worst and no-swap proved in the lab"),
         ],
     ),

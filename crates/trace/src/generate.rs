@@ -29,9 +29,9 @@ pub use readers::Readers;
 pub use server::Server;
 pub use zipf::Skew;
 
+use crate::error::TouchesError;
 pub use crate::touch::{Access, Memory, Region, Touch};
 use crate::touch::{Touched, Touches};
-use crate::touches::TouchesError;
 
 /// Bytes of a page: loads count in 4 KiB on every machine.
 const STEP: u64 = 4096;

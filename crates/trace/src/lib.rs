@@ -30,6 +30,7 @@
 
 pub mod count;
 pub mod curve;
+mod error;
 mod event;
 mod format;
 pub mod generate;

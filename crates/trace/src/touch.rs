@@ -8,7 +8,7 @@
 //! assert_eq!((source.size(), source.fill().count(), source.round_count()), (1 << 20, 256, Some(2)));
 //! ```
 
-use crate::touches::TouchesError;
+use crate::error::TouchesError;
 
 /// What a region of memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -39,7 +39,6 @@
 mod block;
 mod code;
 mod crc;
-mod error;
 mod file;
 mod frame;
 mod header;
@@ -50,7 +49,7 @@ mod record;
 mod region;
 mod writer;
 
-pub use error::TouchesError;
+pub use crate::error::TouchesError;
 pub use file::TouchFile;
 pub use frame::framed;
 pub use header::{Header, Maker, Origin};

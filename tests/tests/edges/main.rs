@@ -7,6 +7,7 @@ use ramline_testkit::project;
 
 mod circles;
 mod effects;
+mod names;
 mod source;
 
 /// For each crate, the crates of ours it may depend on.
@@ -33,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "units", "snapshot", "evidence", "trace", "model", "sim", "predict", "kernel", "gather", "act", "sandbox",
+            "units", "snapshot", "evidence", "trace", "model", "predict", "kernel", "gather", "act", "sandbox",
             "measure",
         ],
     ),
@@ -55,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "measure",
             "pagecache",
             "lab",
+            "predict",
         ],
     ),
     ("testkit", &[]),

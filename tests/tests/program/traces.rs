@@ -40,14 +40,15 @@ fn a_file_is_made_and_says_what_is_in_it() {
     let folder = Folder::new();
     let file = folder.made();
     let info = json(&["info", &file]);
-    let touches = 14 * 256 + 2 * 2 * 768;
+    // A byte of the code is read first.
+    let touches = 1 + 14 * 256 + 2 * 2 * 768;
     assert_eq!((&info["whole"], &info["touches"]), (&Value::from(true), &Value::from(touches)));
     assert_eq!((&info["stores"], &info["rounds"]), (&Value::from(14 * 256), &Value::from(2)));
     assert_eq!(info["regions"][1]["distinct_pages"], 14 * 256);
     assert_eq!(info["file_size"], fs::metadata(&file).unwrap().len());
     assert!(info["bytes_per_touch"].as_f64().unwrap() < 2.0, "{info}");
     let text = trace(&["info", &file]).stdout;
-    assert!(text.starts_with("Whole: 6,656 touches of "), "{text}");
+    assert!(text.starts_with("Whole: 6,657 touches of "), "{text}");
     assert!(text.contains("code-plus-data, unit 1.0 MiB, 2 rounds, private data, seed 256"), "{text}");
     // The same seed, the same file.
     let again = trace(&["make", "code-plus-data", "--unit", "1MiB", "--rounds", "2", "--out", "-"]);
@@ -124,5 +125,103 @@ fn what_is_no_such_file_is_refused_with_a_way_out() {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}: {}", run.stderr);
         assert!(run.stderr.contains(says) && run.stderr.contains("try:"), "{args:?}: {}", run.stderr);
         assert!(!fs::exists(&out).unwrap(), "{args:?}: nothing is left behind");
+    }
+}
+
+/// A prediction of a load that is small enough to be made often.
+fn predicted(of: &[&str]) -> Value {
+    let settings = ["--settings", "no-swap,swap:60,zram:60", "--simulations", "4", "--kernel", "6.12", "--json"];
+    let run = ramline(&[&["predict"], of, &settings].concat());
+    assert_eq!(run.code, 0, "{of:?}: {}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn the_file_of_a_load_is_predicted_as_the_load_itself_to_the_last_digit() {
+    let folder = Folder::new();
+    let loads = [
+        "zipf-read",
+        "zipf-mmap",
+        "scan-read",
+        "scan-mmap",
+        "heap",
+        "heap-shared",
+        "server",
+        "chase",
+        "phases",
+        "code-plus-data",
+    ];
+    for load in loads {
+        let (file, limit) = (folder.at(&format!("{load}.trace")), "6400KiB");
+        let size = if load == "code-plus-data" { "17MiB" } else { "8MiB" };
+        let limit = if load == "code-plus-data" { "15MiB" } else { limit };
+        // A unit of 1 MiB is a seventeenth of 17 MiB.
+        let sizes: &[&str] = if load == "code-plus-data" { &["--unit", "1MiB"] } else { &["--size", size] };
+        let made = trace(&[&["make", load, "--rounds", "2", "--seed", "7", "--out", &file][..], sizes].concat());
+        assert_eq!(made.code, 0, "{load}: {}", made.stderr);
+        let of_load = ["known-load", "--load", load, "--size", size, "--rounds", "2", "--seed", "7", "--limit", limit];
+        let (of_load, of_file) = (predicted(&of_load), predicted(&[&file, "--limit", limit]));
+        assert_eq!(of_load["settings"], of_file["settings"], "{load}");
+        assert_eq!((&of_load["limit"], &of_load["front"]), (&of_file["limit"], &of_file["front"]), "{load}");
+        let settings = of_file["settings"].as_array().unwrap();
+        assert!(settings.len() == 3 && settings.iter().all(|one| one["foretold"]["major"].is_object()), "{of_file}");
+        let notes = of_file["notes"].to_string();
+        assert!(notes.contains("assumed beside the touches"), "{notes}");
+    }
+    // Three quarters of all it touches, as for a load.
+    let file = folder.at("heap.trace");
+    assert_eq!(predicted(&[&file])["limit"], 6 << 20);
+}
+
+#[test]
+fn a_file_of_another_program_is_predicted_as_one_round() {
+    let folder = Folder::new();
+    let (other, file) = (folder.at("load.oracle"), folder.at("imported"));
+    let requests = (0..6000_u64).flat_map(|at| {
+        let object = at * 7919 % 2048;
+        let (time, size, next) = (0_u32.to_le_bytes(), 4096_u32.to_le_bytes(), (-1_i64).to_le_bytes());
+        [&time[..], &object.to_le_bytes(), &size, &next].concat()
+    });
+    fs::write(&other, requests.collect::<Vec<u8>>()).unwrap();
+    let run = trace(&["import", &other, "--from", "oracle-general", "--out", &file]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let document = predicted(&[&file, "--limit", "5MiB"]);
+    let rounds = &document["settings"][0]["foretold"];
+    assert!(rounds["refault_file"]["median"].as_f64().unwrap() > 1000.0, "{document}");
+}
+
+#[test]
+fn what_is_no_file_to_predict_is_refused_by_what_it_is() {
+    let folder = Folder::new();
+    let whole = folder.made();
+    let bytes = fs::read(&whole).unwrap();
+    let put = |name: &str, bytes: &[u8]| {
+        let path = folder.at(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let changed = |at: usize, to: u8| {
+        let mut bytes = bytes.clone();
+        bytes[at] = to;
+        bytes
+    };
+    let cut = put("cut.trace", &bytes[..bytes.len() - 9]);
+    let cases = [
+        (vec![cut.as_str()], "it is cut off"),
+        (vec![&put("version.trace", &changed(16, 9))], "it is of version 9"),
+        (vec![&put("damaged.trace", &changed(bytes.len() / 2, !bytes[bytes.len() / 2]))], "it is damaged at byte"),
+        (vec![&put("empty.trace", b"")], "cut off"),
+        (vec![&put("text.trace", b"no touches are in here at all\n")], "it is no file of touches"),
+        (vec!["/"], "it is a directory"),
+        (vec!["/nowhere/load.trace"], "cannot read the trace /nowhere/load.trace"),
+        (vec!["known-lod"], "nearest experiment: known-load"),
+        (vec!["xyzzy"], "there is no file and no experiment 'xyzzy'"),
+        (vec![&whole, "--size", "8MiB"], "--size is of a load that is generated"),
+        (vec![&whole, "--limit", "1MiB"], "below 4.0 MiB"),
+    ];
+    for (args, expected) in cases {
+        let run = ramline(&[&["predict"], &args[..]].concat());
+        let is_one = run.code != 0 && run.stdout.is_empty() && run.stderr.contains(expected);
+        assert!(is_one && !run.stderr.contains("panicked"), "{args:?} ({}): {}", run.code, run.stderr);
     }
 }

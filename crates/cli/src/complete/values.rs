@@ -33,6 +33,7 @@ pub fn of(arg: &Arg) -> Lines {
         "TOPIC|NUMBER" => topics(),
         "TOPIC|FINDING" => plans(),
         "EXPERIMENT" => experiments(),
+        "EXPERIMENT|FILE" => experiments().into_iter().chain(shell(FILES)).collect(),
         "DOCUMENT" => ramline_view::schema::names().map(|name| (name.to_owned(), String::new())).collect(),
         "FOLDER" | "FIRST" | "SECOND" | "SERIES" => series().into_iter().chain(shell(DIRS)).collect(),
         "GROUP" => groups(),

@@ -5,11 +5,11 @@
 use std::io::{Read, Seek};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::error::TouchesError;
 use super::reader::Reader;
 use super::record::{Access, PageTouch, Record};
 use super::region::Backing;
 use super::{Header, Region};
+use crate::error::TouchesError;
 use crate::touch::{self, Memory, Touch, Touched, Touches};
 
 /// Bytes of the pages that are simulated.

@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 
 use super::crc::crc32c;
-use super::error::TouchesError;
 use super::header::{Header, Origin, fill};
 use super::region::Region;
+use crate::error::TouchesError;
 
 /// Bytes of a frame before its contents.
 pub const HEAD: usize = 24;

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 
 use super::code::{Numbers, put, put_bytes};
 use super::crc::crc32c;
-use super::error::TouchesError;
 use super::{MAGIC, VERSION};
+use crate::error::TouchesError;
 
 /// A header is never longer.
 const LONGEST: u32 = 64 << 10;

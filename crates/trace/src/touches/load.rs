@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use super::error::TouchesError;
 use super::record::{Access, PageTouch, Record};
 use super::region::{Backing, Region};
 use super::{Header, Writer};
 use crate::FileId;
+use crate::error::TouchesError;
 use crate::touch::{self, Memory, Touch, Touches};
 
 /// Writes what fills memory, then the rounds; a load has one thread, and no CPU time of its own.

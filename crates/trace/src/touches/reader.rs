@@ -3,13 +3,13 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::block::State;
-use super::error::TouchesError;
 use super::frame::{Found, Frame, HEAD, Kind, PADDING};
 use super::header::fill;
 use super::index::{END, Index, TAIL};
 use super::record::{PageTouch, Record};
 use super::region::get_all;
 use super::{BLOCK_RECORDS, Header, Region};
+use crate::error::TouchesError;
 
 /// Gives the records of a file.
 #[derive(Debug)]

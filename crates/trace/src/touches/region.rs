@@ -2,8 +2,8 @@
 
 use super::MOST_REGIONS;
 use super::code::{Numbers, put, put_bytes};
-use super::error::TouchesError;
 use crate::FileId;
+use crate::error::TouchesError;
 
 /// The longest name of a file: PATH_MAX.
 const LONGEST: usize = 4096;

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use super::block::State;
-use super::error::TouchesError;
 use super::frame::{Frame, Kind};
 use super::index::{END, Index};
 use super::record::Record;
 use super::{BLOCK_RECORDS, Header, MOST_REGIONS, Region};
+use crate::error::TouchesError;
 
 /// A block ends before its records are complete where it has so many bytes: epochs are long.
 const FULL: usize = 4 << 20;
