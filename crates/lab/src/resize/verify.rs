@@ -8,8 +8,9 @@ use super::meter::Meter;
 use super::{BASELINE, Subject, Trial, check_interrupted, pass};
 use crate::prelude::*;
 
-/// A group that still grows by more than this a second (in thousandths) fills yet.
+/// A group that still grows by more than this (in thousandths) in so long fills yet.
 const FILLS: (u64, u64) = (2, 1000);
+const FILLS_FOR: Duration = Duration::from_secs(5);
 /// What is missed is measured over this long.
 const MEASURED: Duration = Duration::from_secs(8);
 
@@ -80,7 +81,7 @@ fn measure(
     // It fills until it hardly grows.
     loop {
         now("waiting until it has filled");
-        pass(meter, Duration::from_secs(1));
+        pass(meter, FILLS_FOR);
         check_interrupted()?;
         subject.is_same(trial.root)?;
         let grown = group.usage()?;
