@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 from asking import ENVIRONMENT, VENV, asked, fleet, python, rows_of
@@ -199,7 +200,7 @@ def linked(folder):
 
     size = int(subprocess.run(["du", "-skx", real], capture_output=True, text=True, check=True).stdout.split()[0])
     equal("what lies behind a link is counted", (said()["tmp_kib"], said()["tmp_inodes"]), (str(size), "2"))
-    churn = subprocess.Popen(["sh", "-c", f"while :; do mkdir -p {real}/a/b; touch {real}/a/b/c; rm -rf {real}/a; done"])
+    churn = subprocess.Popen(["sh", "-c", f"while :; do mkdir -p {real}/a/b; touch {real}/a/b/c; rm -rf {real}/a; done 2>/dev/null"])
     try:
         answers = [said() for _ in range(20)]
     finally:
@@ -502,6 +503,52 @@ def authority(folder):
     taken(folder / "one", folder, "2026-11-01", line("a"))
     done = fleet("report", folder / "one", "--engine", "spark://127.0.0.1:1")
     check("a Spark master that is not there is one error within seconds", done.returncode == 2 and "no Spark master answers" in done.stderr and time.monotonic() - begin < 20, done.stderr)
+
+
+
+def day_of_samples(folder, programs, port):
+    """A real Prometheus that wants a password, with a day of samples of three hosts and one that is down (made by promtool): peaks equal its own max_over_time, the least its own min_over_time."""
+    folder.mkdir()
+    day = (datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=1)).isoformat()
+    midnight, rng = int(datetime.datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()), random.Random(31)
+    lines, hosts = [], ["a:9100", "b:9100", "c:9100"]
+    for name, kind in (("node_memory_MemTotal_bytes", 8e9), ("node_memory_MemAvailable_bytes", None), ("node_memory_SwapFree_bytes", None), ("ramline_tmp_bytes", None), ("up", 1)):
+        lines.append(f"# TYPE {name} gauge")
+        for host in [*hosts, *(["gone:9100"] if name == "up" else [])]:
+            lines += [f'{name}{{instance="{host}",job="node"}} {0 if host == "gone:9100" else kind if kind is not None else rng.randrange(1, 4_000_000) * 1024} {midnight + at}' for at in range(0, 86_400, 60)]
+    (folder / "samples").write_text("\n".join([*lines, "# EOF"]) + "\n")
+    subprocess.run([programs / "promtool", "tsdb", "create-blocks-from", "openmetrics", folder / "samples", folder / "data"], check=True, capture_output=True)
+    hashed = subprocess.run(["python3", "-W", "ignore", "-c", "import crypt; print(crypt.crypt('secret', crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=16)))"], capture_output=True, text=True, check=True).stdout.strip()
+    (folder / "web.yml").write_text(f"basic_auth_users: {{me: '{hashed}'}}\n")
+    (folder / "prometheus.yml").write_text("global: {}\n")
+    (folder / "password").write_text("secret\n")
+    words = [programs / "prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data", "--storage.tsdb.retention.time=10y", f"--web.listen-address=127.0.0.1:{port}", f"--web.config.file={folder}/web.yml"]
+    server = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        url, store = f"http://127.0.0.1:{port}", folder / "store"
+        who = ["--user", "me", "--password-file", folder / "password"]
+        done = fleet("collect", store, "--prometheus", url, "--day", day, *who)
+        check("it is up", until(lambda: "3 of 4 hosts taken" in fleet("collect", store, "--prometheus", url, "--day", day, *who).stderr or (store / "host_day").exists(), 60, 1), done.stderr)
+        done = fleet("collect", folder / "other", "--prometheus", url, "--day", day, *who)
+        check("three hosts are taken, and the one that is down is named", "3 of 4 hosts taken" in done.stderr and "gone:9100: is down" in done.stderr, done.stderr)
+
+        def own(query):
+            request = urllib.request.Request(f"{url}/api/v1/query", data=urllib.parse.urlencode({"query": query, "time": midnight + 86_399}).encode(), headers={"Authorization": "Basic " + base64.b64encode(b"me:secret").decode()})
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return {one["metric"]["instance"]: int(float(one["value"][1])) // 1024 for one in json.load(answer)["data"]["result"]}
+
+        rows = {row["host"]: row for row in rows_of(store)}
+        for column, query in (("tmp_kib", "max_over_time(ramline_tmp_bytes[1d])"), ("available_kib", "min_over_time(node_memory_MemAvailable_bytes[1d])"), ("swap_free_kib", "min_over_time(node_memory_SwapFree_bytes[1d])")):
+            equal(f"{column} is its own {query}", {host: row[column] for host, row in rows.items()}, own(query))
+        done = fleet("collect", folder / "now", "--prometheus", url, "--day", day, "--peaks", "now", *who)
+        check("--peaks now is another figure", done.returncode == 7 and rows_of(folder / "now")[0]["tmp_kib"] < rows["a:9100"]["tmp_kib"], done.stderr)
+        done = fleet("collect", folder / "none", "--prometheus", url, "--day", "2020-01-01", *who)
+        check("a day of which it knows nothing is an error", done.returncode == 2 and "knows no host of 2020-01-01" in done.stderr, done.stderr)
+        done = fleet("collect", folder / "none", "--prometheus", url, "--day", day)
+        check("without the password nothing is told", done.returncode == 2 and "401" in done.stderr, done.stderr)
+    finally:
+        server.kill()
+        server.wait(20)
 
 
 PARTS = (judged, days, future, layouts, machines, terminated, linked, memory, level, kept_small, portable, authority)
