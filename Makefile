@@ -13,7 +13,7 @@ STATIC = RUSTFLAGS="-C target-feature=+crt-static $(RELR) $(1)" $(CARGO) build -
 COMMA := ,
 RELEASE := $(call STATIC) --release
 
-.PHONY: checkup build dist install examples fleet fleet-spark test test-long bench lint clean
+.PHONY: checkup build dist install examples fleet fleet-lint fleet-spark test test-long bench lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -67,6 +67,13 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy -p ramline-cli --locked -- -D warnings
+
+# Of the package in Python, with tools of its own beside it.
+fleet-lint: fleet
+	python3 -m venv target/fleet-lint
+	target/fleet-lint/bin/python -m pip install --quiet --disable-pip-version-check 'mypy==2.4.*' 'ruff==0.17.*'
+	target/fleet-lint/bin/mypy --config-file fleet/pyproject.toml --python-executable $(FLEET)/bin/python fleet/ramline_fleet
+	target/fleet-lint/bin/ruff check --config fleet/pyproject.toml fleet/ramline_fleet fleet/over_days.py
 
 clean:
 	$(CARGO) clean

@@ -294,6 +294,7 @@ def memory(folder):
     check("hosts that were not changed differ in nothing", not any(row["seen"] for row in found["rows"] if row["what"] != "available"), found["rows"])
     done = fleet("host", "h02", store, *[])
     check("one host, day by day", done.returncode == 0 and done.stdout.startswith("h02: 16.0 GiB of RAM") and done.stdout.count("snapshot") == DAYS, done.stdout[:400] + done.stderr)
+    equal("with the kills of each day", [row[-2] for line in done.stdout.splitlines() if len(row := re.split("  +", line)) == 8 and row[1] == "snapshot"], ["7", *["0"] * 19, "3", *["0"] * 9])
     done = fleet("host", "h2", store)
     check("a name that is none is named, with what could be meant", done.returncode == 2 and "h02" in done.stderr, done.stderr)
     for verb in ("size", "outliers", "zram", "kills", "pressure", "trend"):

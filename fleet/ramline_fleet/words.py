@@ -1,6 +1,7 @@
 """Words of the command line as values, or why they are none; rows of words as a table; and the one printer of names that others have chosen."""
 
 import argparse
+import contextlib
 import datetime
 import shlex
 import sys
@@ -26,10 +27,8 @@ def plain(text: object) -> str:
 
 def tell(text: object) -> None:
     """A line on standard error. Where it cannot be written there is nowhere to say so."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         print(plain(text), file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass
 
 
 def a_day(word: str) -> str:
