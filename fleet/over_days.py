@@ -369,6 +369,14 @@ def kept_small(folder):
     done = fleet("compact", store, "--keep", "20d")
     found = asked("report", store, "--last", "all")
     equal("days that are too old are gone", (found["since"], found["until"], found["days"]), ("2026-09-09", "2026-09-28", 20))
+    # As an older ramline-fleet kept it: a row a host of all days, in folders that are not of months.
+    old = store / "host_peak/20251129T000000000000000-00000000/hb=00"
+    old.mkdir(parents=True)
+    (old.parent / "lots.json").write_text(json.dumps({"version": "0", "lots": {}, "hosts": 0}))
+    (old / "host_peak.parquet").write_bytes(b"PAR1")
+    same = asked("report", store, "--last", "all") == found
+    check("what an older version kept of each host is not used, and goes", same and fleet("summarize", store).returncode == 0 and not old.exists() and list(store.glob("host_peak/month=*/*/lots.json")))
+    equal("what is kept now gives the same", asked("report", store, "--last", "all"), found)
     code = "import sys; import pyarrow.parquet as p; [p.write_table(p.read_table(f, partitioning=None).replace_schema_metadata({'ramline_fleet_schema': '9'}), f) for f in sys.argv[1:]]"
     python(code, *store.glob("host_day/*/*/*/*.parquet"))
     done = fleet("report", store)

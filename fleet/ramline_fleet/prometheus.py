@@ -20,7 +20,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import inputs, schema
@@ -237,33 +237,38 @@ def labels_of(one: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def hosts(server: Server, day: str, peaks: bool, say: Callable[[str], None]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Samples of every `instance` that the server knew on a day (UTC), or, without `peaks`, at the end of it; where one of them is no sample, why. Beside them targets that no scrape of that day reached."""
+def hosts(server: Server, day: str, peaks: bool, say: Callable[[str], None]) -> Iterator[tuple[dict[str, Any], list[tuple[str, str]]]]:
+    """Samples of every `instance` that the server knew on a day (UTC), some hundred at a time, or, without `peaks`, at the end of it; where one of them is no sample, why. Beside the last of them targets
+    that no scrape of that day reached."""
     midnight = datetime.datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
     end = min(midnight + 86_399, time.time())
     span = max(1, int(end - midnight))
-    found: dict[str, Any] = {}
-    jobs = set()
+    names, broken, jobs = dict[str, None](), dict[str, Any](), set()
     for number, one in enumerate(server.ask(f"group by (instance, job) (last_over_time(node_memory_MemTotal_bytes[{span}s]))", end), 1):
         labels = labels_of(one)
         host = labels.get("instance", "" if labels else None)
         if isinstance(host, str) and not host.isprintable():
-            found[host] = Refused("the host has no name that can be shown")
+            broken[host] = Refused("the host has no name that can be shown")
         elif isinstance(host, str):
-            found[host] = [(SPAN, {}, str(span))] if peaks else []
+            names[host] = None
             jobs.add(labels.get("job"))
         else:
-            found[f"series {number}"] = Refused("it has no instance that is a name")
-    names = [host for host, samples in found.items() if not isinstance(samples, Refused)]
-    for start in range(0, len(names), AT_ONCE):
-        some = names[start : start + AT_ONCE]
+            broken[f"series {number}"] = Refused("it has no instance that is a name")
+    if broken:
+        yield broken, []
+    every = list(names)
+    for start in range(0, len(every), AT_ONCE):
+        some = every[start : start + AT_ONCE]
+        found: dict[str, Any] = {host: [(SPAN, {}, str(span))] if peaks else [] for host in some}
         for function, metric, label in ASKED:
             if not peaks and function == "increase":
                 continue
             for series in batched(server, function if peaks else "last_over_time", metric, label, some, span if peaks else min(span, 300), end):
                 add(found, metric, series)
-        say(f"{start + len(some)} of {len(names)} hosts asked")
-    return found, down(server, span, end, jobs, found) if names else []
+        yield found, []
+        say(f"{start + len(some)} of {len(every)} hosts asked")
+    if every:
+        yield {}, down(server, span, end, jobs, names)
 
 
 def batched(server: Server, function: str, metric: str, label: str, hosts: list[str], span: int, end: float) -> list[Any]:
