@@ -109,7 +109,7 @@ def parsed(words: Sequence[str] | None, doc: str | None) -> argparse.Namespace:
         one = verbs.choices[verb]
         one.add_argument("--since", type=a_day, metavar="DAY", help="the first day that counts")
         one.add_argument("--until", type=a_day, metavar="DAY", help="the last one (default the newest of the store)")
-        one.add_argument("--last", type=window.last, metavar="30d", default=argparse.SUPPRESS, help=f"so many days up to that, as 90d or 12w, or all (default {window.USUAL}d)")
+        one.add_argument("--last", type=window.last, metavar="30d", default=argparse.SUPPRESS, help=f"a number of days up to that, as 90d or 12w, or all (default {window.USUAL}d)")
     found = parser.parse_args(words)
     if "last" in found and getattr(found, "since", None):
         parser.error("--last and --since both say which day is the first")

@@ -17,7 +17,7 @@ from .store import REPLACES, Part, fresh_name, lot_parts, lots_of, new_file, par
 from .window import ALL, Window, today
 from .words import tell
 
-# So many lots of a month are worth it by themselves.
+# Lots of a month from which on an ingest merges them by itself.
 WORTH = 8
 
 

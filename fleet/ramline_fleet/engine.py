@@ -28,9 +28,9 @@ from .window import ALL, Window
 from .words import Failure
 from .words import plain as shown
 
-# So much of this machine's memory; the rest goes to files aside.
+# Of this machine's memory; the rest goes to files aside.
 MEMORY = "3GB"
-# So many seconds a Spark master may take to accept a connection, and a cluster to have a worker.
+# Seconds in which a Spark master must accept a connection, and in which a cluster must have a worker.
 MASTER, WORKERS = 5, 60
 Say = Callable[[str], None]
 Rows = tuple[list[str], list[tuple[Any, ...]]]

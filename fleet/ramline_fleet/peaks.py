@@ -24,7 +24,7 @@ from .window import ALL, Window
 from .words import tell
 
 LOTS = "lots.json"
-# So many rows are gone through in less than a second; for fewer nothing is kept.
+# Rows that are read in less than a second; for fewer nothing is kept.
 WORTH = 100_000
 Say = Callable[[str], None]
 

@@ -35,7 +35,7 @@ INFO = "ramline_machine_info"
 # Counters, the column of each, and how many of its unit a sample has.
 GROWS = {"node_vmstat_oom_kill": ("kills", 1), "node_pressure_memory_waiting_seconds_total": ("waited_us", 1_000_000), "node_pressure_memory_stalled_seconds_total": ("stalled_us", 1_000_000)}
 CLOCKS = ("node_time_seconds", "node_boot_time_seconds")
-# Not of node_exporter: so many seconds counters have grown.
+# Not of node_exporter: the seconds in which counters have grown.
 SPAN = "ramline:span"
 TMP = 'mountpoint="/tmp"'
 # What a server is asked of a day: the function, the metric and a label it must have. The least of what is free, the most of the rest.
@@ -176,7 +176,7 @@ def authority(args: Any) -> dict[str, str]:
             raise Failure(f"{header!r} is no header", "--header 'X-Scope-OrgID: tenant'")
         out[name.strip()] = value.strip()
     if bool(args.user) != bool(args.password_file) or args.user and args.bearer_file:
-        raise Failure("a server is told a user and a password, or a token", "--user NAME --password-file FILE, or --bearer-file FILE")
+        raise Failure("a server takes a user with a password, or a token", "--user NAME --password-file FILE, or --bearer-file FILE")
     if args.user:
         out["Authorization"] = basic(args.user, secret(args.password_file))
     if args.bearer_file:
@@ -200,7 +200,7 @@ def secret(file: str) -> str:
 
 
 class Server:
-    """A Prometheus server, or what answers like one. Each answer comes as a whole within so many seconds."""
+    """A Prometheus server, or what answers like one. Each answer comes as a whole within `seconds`."""
 
     def __init__(self, url: str, seconds: float, headers: dict[str, str]) -> None:
         try:

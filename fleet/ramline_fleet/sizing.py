@@ -67,7 +67,7 @@ def made(rows: Iterable[Host], counts: Host) -> Host:
         spare, lacking = [one for one in of if one["spare_gib"]], sum(bool(one["lacks"]) for one in asked)
         low, high = exact(lacking, len(asked)) if asked else (None, None)
         roles.append({"role": role, "hosts": len(of), "ram_kib": sum(one["ram_kib"] or 0 for one in of), "need_gib": max((one["need_gib"] for one in known), default=None), "known": len(known),
-                      # None of so many hosts takes more: so few others like them do, with 95 % confidence.
+                      # None of the known hosts takes more, which bounds the share of others like them that do, with 95 % confidence.
                       "more_at_most": 1 - 0.05 ** (1 / len(known)) if known else None, "spare_gib": sum(one["spare_gib"] for one in spare), "lack": lacking, "asked": len(asked), "lack_low": low, "lack_high": high})
     return {"schema_version": VERSION, "report": "size", **counts, "roles": roles,
             "spare": sorted((one for one in found if one["spare_gib"]), key=lambda one: (-one["spare_gib"], one["host"])), "lacking": sorted((one for one in found if one["lacks"]), key=lambda one: (-(one["kills"] or 0), -(one["waits"] or 0), one["host"])),

@@ -15,7 +15,7 @@ from .intervals import fraction
 
 # Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993): a modified z-score beyond this is one.
 UNLIKE = 3.5
-# So many hosts of a role, or no one of them can be said to be unlike the others.
+# Hosts that a role must have before one of them is called unlike the others.
 ENOUGH = 8
 
 

@@ -2,7 +2,7 @@
 
 Of each day the RAM that was available and the free swap (`memory`), or what /tmp in memory would leave of these (`tmp`). Days that are next to each other are alike: the error of the slope is widened by
 the correlation of neighbours, as (1 + r) / (1 - r). Of thousands of hosts some fall by chance: those are kept of which at most one in 20 does (Benjamini and Hochberg). The day is that of
-Fieller's interval (J. R. Stat. Soc. B 16, 1954), and one further away than as many days as were seen four times over is not given.
+Fieller's interval (J. R. Stat. Soc. B 16, 1954), and one further away than four times the days that were seen is not given.
 
 >>> days = [(n, 10_000_000 - 100_000 * n + (n * 7919 % 13) * 5000) for n in range(30)]
 >>> one = line("h", *sums(days))
@@ -23,7 +23,7 @@ from .stats import discoveries, t_both, t_quantile
 from .words import columns_of, gib, hosts
 
 VERSION = 1
-# As many days ahead as there were, so many times over.
+# A day further away than this multiple of the days seen is not given.
 FAR = 4
 SHOWN = 50
 

@@ -47,7 +47,7 @@ ALL = Window()
 
 
 def last(word: str) -> int | None:
-    """So many days; None is all."""
+    """A number of days; None is all."""
     if word == "all":
         return None
     number, unit = word[:-1], word[-1:]
@@ -57,7 +57,7 @@ def last(word: str) -> int | None:
 
 
 def before(day: str, days: int) -> str:
-    """The first of so many days that end with this one."""
+    """The first of a number of days that end with this one."""
     found = datetime.date.fromisoformat(day)
     return (found - datetime.timedelta(days=min(days - 1, found.toordinal() - 1))).isoformat()
 
