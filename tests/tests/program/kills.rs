@@ -59,6 +59,9 @@ oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom
 Memory cgroup out of memory: Killed process 41 (job) total-vm:80000kB, anon-rss:61440kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:36kB oom_score_adj:0
 ";
 
+/// What stands in front of the line with this number.
+type Prefix = fn(usize) -> String;
+
 fn explained(log: &[u8], more: &[&str]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
@@ -88,7 +91,6 @@ fn is_the_machine(answer: &Value, what: &str) {
 #[test]
 fn the_answer_is_the_same_under_every_prefix_a_tool_puts_before_a_line() {
     is_the_machine(&explained(MACHINE.as_bytes(), &[]), "none");
-    type Prefix = fn(usize) -> String;
     let prefixes: [(&str, Prefix); 9] = [
         ("dmesg", |n| format!("[  100.{n:06}] ")),
         ("caller", |n| format!("[  100.{n:06}][ T300] ")),
@@ -165,7 +167,7 @@ fn lines_missing_doubled_or_of_others_cost_certainty_and_not_the_answer() {
             "without line {missing}: {}",
             answer["cause"]
         );
-        assert_ne!(answer["innocent_victim"], true, "without line {missing}");
+        assert!(answer["innocent_victim"] != true, "without line {missing}");
     }
     let doubled: String = MACHINE.lines().map(|line| format!("{line}\n{line}\n")).collect();
     assert_eq!(explained(doubled.as_bytes(), &[])["victim"]["name"], "hog");

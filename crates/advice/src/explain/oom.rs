@@ -15,7 +15,7 @@ pub(super) const TOPIC: Topic = Topic {
     wants: Wanted { processes: true, killers: true, limited: true, ..LIGHT },
     answer,
     mechanism: &[
-        "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still.",
+        "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still. It kills with much memory free where the request could not take it: no block of its size, another zone or node, CMA.",
         "It takes the process with the most RAM, swap and page tables, shifted by its oom_score_adj (-1000 exempts it, 1000 offers it). Not the one that asked, nor the one that grew last.",
         "A group at its limit kills inside itself, however much the machine has free; \"killed since boot\" counts those too.",
         "Requests for large blocks (more than 8 pages in a row) fail instead of killing. On version 2 groups memory.oom.group kills the group as a whole.",
@@ -23,7 +23,7 @@ pub(super) const TOPIC: Topic = Topic {
     ],
     myth: "The killer runs when RAM is full: RAM is always nearly full. It runs when nothing can be reclaimed, which without swap means after the program code has been dropped and read again many times.",
     to_do: "Shield what must not be killed with OOMScoreAdjust= in its unit, and give large programs a limit of their own.",
-    next: "ramline show pressure --for 2s",
+    next: "ramline explain kill",
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
