@@ -68,7 +68,8 @@ pub(super) const fn by(killer: Killer) -> &'static str {
 
 /// Under which limit: the machine's memory, or a group's.
 fn limit(kill: &Kill) -> String {
-    let group = kill.group.as_deref().map(escape);
+    // The last part of its path; the whole stands below.
+    let group = kill.group.as_deref().and_then(|path| path.rsplit('/').find(|part| !part.is_empty())).map(escape);
     match (kill.killer, kill.limit_bytes, group) {
         (Killer::KernelGlobal, ..) => ", for the whole machine".to_owned(),
         (Killer::Hugetlb, ..) => ", for want of a free huge page".to_owned(),

@@ -41,6 +41,7 @@ pub(super) fn line_of(text: &str) -> Line<'_> {
         level(&mut line);
         kmsg(&mut line);
         date(&mut line);
+        named(&mut line);
         if line.text.len() == before {
             break;
         }
@@ -49,6 +50,7 @@ pub(super) fn line_of(text: &str) -> Line<'_> {
     if let Some((stamp, rest)) = line.program.is_none().then(|| boot_time_inside(line.text)).flatten() {
         line.stamp = line.stamp.take().or(Some(stamp));
         line.text = rest;
+        named(&mut line);
     }
     line
 }
@@ -69,13 +71,15 @@ fn bracket(line: &mut Line<'_>) {
     if caller {
         line.caller = Some(inner);
     }
-    let timed = stamp.is_some();
     merge(line, stamp);
     // Of the message's own blanks only one is the prefix's.
     line.text = rest.strip_prefix(' ').unwrap_or(rest);
-    // Programs write into the kernel's log too, and journalctl prints who did.
+}
+
+/// `kernel: ` or `systemd-oomd[659]: `: programs write into the kernel's log too, and its readers print who did.
+fn named(line: &mut Line<'_>) {
     let (first, after) = word(line.text);
-    if let Some(name) = program(first).filter(|name| timed && (first.ends_with("]:") || KERNEL.contains(name))) {
+    if let Some(name) = program(first).filter(|name| first.ends_with("]:") || KERNEL.contains(name)) {
         line.program = Some(name);
         line.text = after;
     }

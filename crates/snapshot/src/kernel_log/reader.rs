@@ -187,7 +187,8 @@ impl LogReader {
         let text = unescaped(text);
         let mut pieces = text.split('\n');
         let mut first = line_of(pieces.next().unwrap_or_default());
-        first.program = program.or(first.program);
+        // Programs write into the kernel's log too: the name in the text is the writer's.
+        first.program = if program == Some("kernel") { first.program.or(program) } else { program.or(first.program) };
         first.stamp = match (stamp, first.stamp.take()) {
             (Some(stamp), Some(inner)) => Some(Stamp { boot: inner.boot, ..stamp.clone() }),
             (stamp, inner) => stamp.cloned().or(inner),
