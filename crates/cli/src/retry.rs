@@ -22,9 +22,16 @@ pub fn whole(error: LabError, base: &str, words: &[String]) -> LabError {
         let (sudo, plain) = hint.strip_prefix("sudo ").map_or(("", hint), |plain| ("sudo ", plain));
         match plain.strip_prefix(base) {
             Some(more) if more.is_empty() || more.starts_with(' ') => {
-                // A command that is repeated there stands in the words already.
-                let more = more.split(" -- ").next().unwrap_or_default();
-                format!("{sudo}{}", with(words, &more.split_whitespace().collect::<Vec<_>>()))
+                // A command that is repeated there stands in the words already; where none was given, one is proposed.
+                let (more, command) =
+                    more.split_once(" -- ").map_or((more, None), |(more, command)| (more, Some(command)));
+                let has_none = words.iter().position(|word| word == "--").is_none_or(|end| end + 1 == words.len());
+                let bare: Vec<String> = words.iter().filter(|word| *word != "--").cloned().collect();
+                let (words, command) = match command.filter(|_| has_none) {
+                    Some(command) => (bare.as_slice(), format!(" -- {command}")),
+                    None => (words, String::new()),
+                };
+                format!("{sudo}{}{command}", with(words, &more.split_whitespace().collect::<Vec<_>>()))
             }
             _ => hint.to_owned(),
         }

@@ -144,9 +144,7 @@ fn a_group_at_its_limit_is_named_with_the_limit() {
     );
     let headline = answer["headline"].as_str().unwrap();
     assert!(
-        headline.contains("job (pid 41)")
-            && headline.contains("job.service")
-            && headline.contains("64.0 MiB"),
+        headline.contains("job (pid 41)") && headline.contains("job.service") && headline.contains("64.0 MiB"),
         "{headline}"
     );
     let commands = answer["avoid"].to_string();
@@ -271,9 +269,7 @@ fn a_log_is_read_from_standard_input_and_an_empty_one_says_so() {
     child.stdin.take().unwrap().write_all(GROUP.as_bytes()).unwrap();
     let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(
-        out.starts_with(
-            "job (pid 41) was killed by the kernel: job.service was at its limit of 64.0 MiB."
-        ),
+        out.starts_with("job (pid 41) was killed by the kernel: job.service was at its limit of 64.0 MiB."),
         "{out}"
     );
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");

@@ -75,12 +75,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     match &ledger {
         None => unseen(inputs, "meminfo"),
-        Some(ledger) => of_kernel(ledger),
+        Some(ledger) => of_kernel(ledger, available::of(inputs.snapshot).map_or(Bytes::ZERO, |of| of.arc)),
     }
 }
 
 /// The same numbers as the picture of `show`: what is not the kernel's own is said beside it.
-fn of_kernel(ledger: &Ledger) -> String {
+fn of_kernel(ledger: &Ledger, arc_shrinks: Bytes) -> String {
     let sum = |terms: &mut dyn Iterator<Item = Term>| terms.map(|term| ledger.bytes(term)).sum::<Bytes>();
     let total = sum(&mut TERMS.iter().map(|(term, _)| *term)) + ledger.leftover.or_zero();
     let shrinks = sum(&mut SHRINKS.into_iter());
@@ -95,6 +95,9 @@ fn of_kernel(ledger: &Ledger) -> String {
         (bytes.0 > 0).then(|| format!(" {what} {bytes} ({}) beside it.", share(bytes)))
     };
     out.extend(beside(Term::Balloon, "The hypervisor's balloon holds"));
-    out.extend(beside(Term::Arc, "The ZFS cache, which shrinks, holds"));
+    out.extend(beside(Term::Arc, "The ZFS cache holds"));
+    if ledger.bytes(Term::Arc).0 > 0 {
+        out += &format!(" {arc_shrinks} of that shrinks when memory is short; zfs_arc_min keeps the rest.");
+    }
     out
 }

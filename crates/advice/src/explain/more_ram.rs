@@ -59,7 +59,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
                 None => "whether files are read again shows with --for 2s".to_owned(),
             };
             format!(
-                "Not for what runs now: {available} of {total} is available. How much one program needs is measured; {looked}."
+                "More RAM would not help now: {available} of {total} is available. What one service needs is measured: sudo ramline need SERVICE; {looked}."
             )
         }
     }

@@ -9,7 +9,9 @@ pub(super) fn why(kill: &Kill) -> Vec<String> {
     out.extend(cause(kill));
     out.extend(kill.reasons.iter().filter_map(|reason| of_reason(reason, kill)));
     out.extend(victim(kill));
-    out.extend(kill.group.as_deref().filter(|path| path.len() > 1).map(|path| format!("Control group: {}", escape(path))));
+    out.extend(
+        kill.group.as_deref().filter(|path| path.len() > 1).map(|path| format!("Control group: {}", escape(path))),
+    );
     out.extend(certainty(kill));
     out
 }

@@ -153,7 +153,7 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
         }
         SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
         SwapVerdict::Harmless { stock } => {
-            (Paint::Good, format!("{stock} lie in swap and next to nothing moves ({over}): parked pages, harmless."))
+            (Paint::Good, format!("{stock} is in swap and next to nothing moves ({over}): parked pages, harmless."))
         }
         SwapVerdict::MovingOut { out_per_s } => {
             let out = rate(out_per_s);
@@ -165,8 +165,9 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
             (Paint::Warn, format!("Swapped in at {back}, out at {out} ({over}): tasks wait for what is swapped in."))
         }
         SwapVerdict::Unknown { stock } => {
-            let unknown = "whether it moves needs two readings: ramline show swap --for 2s";
-            (Paint::Bold, format!("{stock} lie in swap (now); {unknown}."))
+            let unknown =
+                "whether pages move in and out: ramline show swap --for 2s; whose it is: ramline explain swap-in-use";
+            (Paint::Bold, format!("{stock} is in swap; {unknown}."))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! From records to bytes.
 
 use super::super::code::{put, zigzag};
-use super::super::error::TouchesError;
 use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
 use super::super::{MOST_PAGES, MOST_RUNS};
 use super::{CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, LENGTH, MAP, MASK, MORE, NAMED, ROUND, State, THREAD, UNMAP};
+use crate::error::TouchesError;
 
 impl State {
     /// Appends a record.
