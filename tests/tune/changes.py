@@ -276,7 +276,7 @@ def cuts_of_undo(machine):
     every_cut(machine, "again cut_undo", UNDO_RECORDS)
 
 
-# Of the records one in so many (--every): for a first look, since each costs a boot.
+# Of the records one in so many (--every), for a first look: each costs a boot, or half a minute.
 EVERY = 1
 
 
@@ -309,27 +309,30 @@ def every_cut(machine, change, records):
 def every_record(machine):
     """Killed behind every record of an apply and of an undo, in a boot each."""
     disk = Disk(machine, "sweep")
-    seen = disk.boot("without_generator before sweep_apply", APPLY=ZRAM)
-    undone = disk.boot("sweep_undo", APPLY=ZRAM)
+    seen = disk.boot("without_generator before sweep_apply", APPLY=ZRAM, EVERY=EVERY)
+    undone = disk.boot("sweep_undo", APPLY=ZRAM, EVERY=EVERY)
     before, finished = seen.text("before.listing"), None
     applies, undos = (int(of.text(f"{verb}-records").strip() or 0) for of, verb in ((seen, "apply"), (undone, "undo")))
-    note(f"an apply has {applies - 1} records, an undo {undos - 1}")
-    equal("so many records has each", (applies - 1, undos - 1), (APPLY_RECORDS, UNDO_RECORDS))
-    for n in range(1, applies):
+    note(f"an apply has at most {applies - 1} records, an undo {undos - 1}")
+    # The first that is not killed is the first behind the last record.
+    beyond = lambda records: (records // EVERY + 1) * EVERY
+    equal("so many records has each", (applies, undos), (beyond(APPLY_RECORDS), beyond(UNDO_RECORDS)))
+    for number, n in enumerate(range(EVERY, applies, EVERY), 1):
         equal(f"apply killed behind record {n}", seen.status(f"k{n}-apply"), 137)
         # Behind the last record all is done.
-        last = n == applies - 1
-        state(seen, f"k{n}-status", n, "in_force" if last else "half_applied")
+        last = n == APPLY_RECORDS
+        state(seen, f"k{n}-status", number, "in_force" if last else "half_applied")
         if n % 2 and not last:
             went(seen, f"k{n}-finish")
             finished = finished or seen.text(f"k{n}-finished.listing")
             same(f"finished behind record {n} as behind the first", untimed(finished), untimed(seen.text(f"k{n}-finished.listing")))
         went(seen, f"k{n}-undo")
         same(f"apply killed behind record {n}, undone", before, seen.text(f"k{n}.listing"))
-    for n in range(1, undos):
+    # The last apply was whole, and its undo is the first that is killed.
+    for number, n in enumerate(range(EVERY, undos, EVERY), applies // EVERY):
         equal(f"undo killed behind record {n}", undone.status(f"u{n}-undo"), 137)
-        last = n == undos - 1
-        state(undone, f"u{n}-status", applies + n - 1, "undone" if last else "half_undone")
+        last = n == UNDO_RECORDS
+        state(undone, f"u{n}-status", number, "undone" if last else "half_undone")
         if not last:
             went(undone, f"u{n}-again")
         same(f"undo killed behind record {n}, undone", before, undone.text(f"u{n}.listing"))

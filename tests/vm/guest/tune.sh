@@ -253,11 +253,11 @@ mend() {
 # One more change, whole.
 again() { step "again" ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms; }
 
-# Every record of an apply, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
+# Every record of an apply, or one in $EVERY, without a reboot: killed, looked at, then finished and undone (odd) or undone (even).
 sweep_apply() {
     local n=0
     while [ $n -lt 80 ]; do
-        n=$((n + 1))
+        n=$((n + EVERY))
         step "k$n-apply" env RAMLINE_TEST_KILL_AFTER_STEP=$n ramline tune apply ${APPLY//,/ } --yes --guard 0s --for 100ms
         [ "$(cat "/out/k$n-apply.status")" = 0 ] && break
         step "k$n-status" ramline tune status --json
@@ -275,7 +275,7 @@ sweep_apply() {
 sweep_undo() {
     local which=0
     while [ $which -lt 80 ]; do
-        which=$((which + 1))
+        which=$((which + EVERY))
         step "u$which-undo" env RAMLINE_TEST_KILL_AFTER_STEP=$which ramline tune undo --yes
         [ "$(cat "/out/u$which-undo.status")" = 0 ] && break
         step "u$which-status" ramline tune status --json
