@@ -134,7 +134,7 @@ fn the_innermost_group_at_its_limit_is_named_and_no_limit_is_made_up() {
     );
     // A limit that was not measured is not advised: 250 MiB were, where 550 were needed.
     assert!(found.change.is_none() && found.effect.contains("measures how much it needs"), "{}", found.effect);
-    assert!(found.effect.contains("ramline show cgroups '/batch/job 7'"), "{}", found.effect);
+    assert!(found.effect.contains("sudo ramline need '/batch/job 7'"), "{}", found.effect);
 }
 
 #[test]
