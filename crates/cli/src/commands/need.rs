@@ -45,6 +45,8 @@ impl Need {
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("need GROUP")?;
         let root = source.kernel_root()?;
+        // Taken first: a second one is refused before it has watched.
+        let lock = if self.try_it || self.verify { Some(state::lock(&root)?) } else { None };
         let want = Wanted { groups: true, meminfo: true, swaps: true, settings: true, ..Wanted::NOTHING };
         let before = source.snapshot(want)?;
         let tree = groups::of(&before, None).ok_or_else(|| {
@@ -55,8 +57,6 @@ impl Need {
         let path = self.find(&root, &tree)?;
         let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));
         let ids = ramline_kernel::cgroup::ids_below(&dir)?;
-        // Taken first: a second one is refused before it has watched.
-        let lock = if self.try_it || self.verify { Some(state::lock(&root)?) } else { None };
         let current = tree.groups.iter().find(|group| group.path == path).and_then(|group| group.current);
         signals::install();
         let terminal = Terminal::new();
