@@ -227,7 +227,9 @@ class Spark:
         self.session.sparkContext.setLogLevel("ERROR")
         self.store, self.days = Path(store).resolve(), days
         self.closed = threading.Event()
-        threading.Thread(target=self.watch, args=(master,), daemon=True).start()
+        # Other clusters may take their time to give workers, or have none while nothing is asked.
+        if master == "local-cluster" or master.startswith("spark://"):
+            threading.Thread(target=self.watch, args=(master,), daemon=True).start()
 
     def watch(self, master: str) -> None:
         """Ends the work where no worker has been there for a while: Spark itself waits without an end."""
@@ -235,7 +237,8 @@ class Spark:
         while not self.closed.wait(1):
             try:
                 # The program itself is one of them.
-                alone = 0 if self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() > 1 else alone + 1
+                workers = len(self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1
+                alone = alone + 1 if not workers and self.session.sparkContext.statusTracker().getActiveJobsIds() else 0
                 if alone >= WORKERS:
                     self.lost = Failure(f"{master} has had no worker for {WORKERS} s", "the cluster's own page of workers; --engine duckdb needs none")
                     self.session.sparkContext.cancelAllJobs()
