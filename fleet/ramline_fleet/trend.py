@@ -112,7 +112,7 @@ def made(what: str, rows: list[tuple[Any, ...]], series: Any, until: str, counts
 
 
 def text(found: dict[str, Any]) -> str:
-    what = "run out of memory" if found["what"] == "memory" else "run out of memory if /tmp were in it"
+    what = "run out of memory" if found["what"] == "memory" else "run out of memory with /tmp in it"
     breaks, tested = found["breaks"], found["tested"]
     if not tested:
         return f"Of {hosts(found['hosts'])} none has ten days with what is available: no trend can be seen. Try: --last 90d, or collect on more days.\n"
