@@ -87,7 +87,7 @@ fn others(others: &[OtherKill]) -> Table<&OtherKill> {
     Table::of(others)
         .left("at", |other| other.at.as_ref().map(|at| escape(&at.text).into_owned()))
         .left("killed", victim)
-        .right("pid", |other| other.victim.as_ref().and_then(|victim| victim.pid.map(u64::from)))
+        .right("pid", |other| other.victim.as_ref().and_then(|victim| victim.pid).map(|pid| pid.to_string()))
         .left("by", |other| by(other.killer))
 }
 

@@ -149,6 +149,9 @@ fn user(kill: &Kill) -> Vec<Remedy> {
 fn larger_group(kill: &Kill) -> Vec<Remedy> {
     let group = kill.group.as_deref().filter(|group| group.starts_with('/') && group.len() > 1);
     let mut out = Vec::new();
+    // Version 1 prints memory and swap together, and its hierarchies have a folder each.
+    let old = kill.group_figures.as_ref().is_some_and(|figures| figures.memory_and_swap.is_some());
+    let at = if old { ("/memory", "memory.limit_in_bytes") } else { ("", "memory.max") };
     // Half as much again is a try, not a need: what it needs is measured.
     let larger = kill.limit_bytes.and_then(|limit| limit.scale(3, 2)).map(|bytes| format!("{}M", bytes.0 >> 20));
     match (service(kill), group, larger) {
@@ -161,7 +164,7 @@ fn larger_group(kill: &Kill) -> Vec<Remedy> {
         (None, Some(group), Some(size)) => {
             out.push(one(
                 "Raise the limit",
-                format!("echo {size} > {}", quoted(&format!("/sys/fs/cgroup{group}/memory.max"))),
+                format!("echo {size} > {}", quoted(&format!("/sys/fs/cgroup{}{group}/{}", at.0, at.1))),
             ));
         }
         _ => {}

@@ -24,6 +24,12 @@ pub(super) fn headline(kill: &Kill) -> String {
         (None, _) if kill.reasons.contains(&Reason::BeforeUserSpace) => {
             format!("The kernel ran out of memory{when} before anything could be killed.")
         }
+        // The line is not missing, and there is none: no process could be killed.
+        (None, Killer::KernelGlobal | Killer::KernelMemcg)
+            if !kill.missing.iter().any(|line| line.contains("who was killed")) =>
+        {
+            format!("The kernel was out of memory{when}{under}, and found no process to kill.")
+        }
         (None, killer) => format!("{} killed{when}{under}. The log does not name who died.", capital(by(killer))),
     }
 }
