@@ -51,8 +51,8 @@ fn special(report: &Report, sum: Option<&KillSum>) -> Option<Verdict> {
         return Some(Verdict::new(KillCause::MemcgKmem, confidence).because(Reason::FaultInGroup));
     }
     let name = trigger.map(|trigger| trigger.name.as_str()).unwrap_or_default();
-    let early = stack("do_one_initcall")
-        || stack("do_initcalls")
+    // A module that is loaded later has do_one_initcall in its stack too.
+    let early = stack("do_initcalls")
         || stack("do_populate_rootfs")
         || stack("unpack_to_rootfs")
         || stack("kernel_init_freeable");
@@ -106,8 +106,8 @@ fn by_request(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState]) -> Op
 fn policy(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState]) -> Option<Verdict> {
     let named = report.constraint.as_deref().filter(|name| name.contains("CPUSET") || name.contains("MEMORY_POLICY"));
     let nodes = report.nodemask.clone().or_else(|| report.mems_allowed.clone());
-    // Before 5.0 the constraint is not printed; the nodes are.
-    if named.is_none() && report.nodemask.is_none() {
+    // Before 5.0 the constraint is not printed; the nodes are. Where it is printed and is another, the policy allows all nodes there are.
+    if named.is_none() && (report.nodemask.is_none() || report.constraint.is_some()) {
         return None;
     }
     let elsewhere: Bytes = zones.iter().filter(|zone| !zone.allowed).map(|zone| zone.usable).sum();
