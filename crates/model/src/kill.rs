@@ -16,6 +16,8 @@ mod machine;
 mod no_kill;
 mod page_size;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod types;
 mod victim;
 mod zones;
