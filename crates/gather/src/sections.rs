@@ -99,7 +99,11 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
         let dir = "/sys/module/zswap/parameters";
         directory(reader, dir, reader.names(dir), |files| Zswap::from_files(&files))
     });
-    out.cgroups = wanted(want.cgroups, || cgroups::cgroups(reader, out.mounts.data().map(Vec::as_slice)));
+    // Found once for all sections of groups: among 20,000 mounts it takes longer than what is read of it.
+    let of_groups = want.cgroups || want.groups || want.limited;
+    let mounts = || out.mounts.data().map(Vec::as_slice);
+    let hierarchy = of_groups.then(|| cgroups::hierarchy_in(reader, mounts())).flatten();
+    out.cgroups = wanted(want.cgroups, || cgroups::cgroups(reader, hierarchy.as_ref()));
     let keys = || VmSettings::KEYS.iter().map(|key| (*key).to_owned()).collect();
     out.settings = wanted(want.settings, || directory(reader, "/proc/sys/vm", keys(), settings));
     out.evictors = wanted(want.evictors, || evictors::evictors(reader));
@@ -112,8 +116,8 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     out.thp = wanted(want.thp, || thp(reader));
     out.dirs = wanted(want.dirs, || dirs::dirs(reader));
     out.processes = wanted(want.processes, || processes::processes(reader, walking));
-    out.groups = wanted(want.groups, || groups::groups(reader));
-    let limited = || limited::limited(reader, out.mounts.data().map(Vec::as_slice));
+    out.groups = wanted(want.groups, || groups::groups(reader, hierarchy.as_ref()));
+    let limited = || limited::limited(reader, hierarchy.as_ref());
     out.limited = wanted(want.limited && !want.groups, limited);
     out.shmem = wanted(want.shmem, || shmem::shmem(reader));
     let page = out.machine.page_size;

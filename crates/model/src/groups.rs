@@ -103,7 +103,7 @@ pub struct GroupMemory {
 pub struct Events {
     /// Processes killed because the group, or one below, was out of memory.
     pub oom_kills: Option<u64>,
-    /// How often the limit was hit.
+    /// How often the limit was hit; version 1: `None` where none is set.
     pub limit_hits: Option<u64>,
     /// How often processes were slowed down at `memory.high`.
     pub high_hits: Option<u64>,

@@ -96,15 +96,22 @@ pub fn limit(path: &str, text: &str) -> Result<Limit, Malformed> {
 /// # Errors
 /// No line is of this form.
 pub fn flat(from: &(impl Origin + ?Sized), text: &str) -> Result<BTreeMap<String, u64>, Malformed> {
-    parse_lines(
-        from,
-        text,
-        |_| true,
-        |line| {
-            let (key, value) = line.split_once(' ')?;
-            Some((key.to_owned(), value.trim().parse().ok()?))
-        },
-    )
+    some_of(from, text, |_| true)
+}
+
+/// The same, of the names that are kept.
+fn some_of(
+    from: &(impl Origin + ?Sized),
+    text: &str,
+    kept: fn(&str) -> bool,
+) -> Result<BTreeMap<String, u64>, Malformed> {
+    let line = |line: &str| {
+        let (key, value) = line.split_once(' ')?;
+        let value: u64 = value.trim().parse().ok()?;
+        Some(kept(key).then(|| (key.to_owned(), value)))
+    };
+    let all: Vec<Option<(String, u64)>> = parse_lines(from, text, |_| true, line)?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 impl Group {
@@ -116,8 +123,21 @@ impl Group {
         files: &BTreeMap<String, String>,
         unseen: &mut Vec<Unseen>,
     ) -> Self {
+        Self::from_files_kept(version, path, files, |_| true, unseen)
+    }
+
+    /// The same with some keys of `memory.stat` only: of thousands of groups all are too dear.
+    #[must_use]
+    pub fn from_files_kept(
+        version: Version,
+        path: &str,
+        files: &BTreeMap<String, String>,
+        kept: fn(&str) -> bool,
+        unseen: &mut Vec<Unseen>,
+    ) -> Self {
         let mut texts = Texts { path, files, unseen };
-        let mut group = Group { path: path.to_owned(), stat: texts.table("memory.stat"), ..Group::default() };
+        let stat = texts.noted("memory.stat", |from, text| some_of(from, text, kept)).unwrap_or_default();
+        let mut group = Group { path: path.to_owned(), stat, ..Group::default() };
         match version {
             Version::V2 => {
                 group.current = texts.bytes("memory.current");

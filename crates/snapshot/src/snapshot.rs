@@ -187,6 +187,12 @@ impl Snapshot {
         Snapshot { schema_version: SCHEMA_VERSION, machine, ..Snapshot::default() }
     }
 
+    /// Not every control group was looked at, for its time was up.
+    #[must_use]
+    pub fn is_cut_in_groups(&self) -> bool {
+        [&self.groups, &self.limited].iter().any(|groups| groups.data().is_some_and(|groups| !groups.complete))
+    }
+
     /// Reads the JSON document. A section that does not fit is malformed by itself; the others work. One that is not there was not read:
     /// that the machine has no such thing would be a fact.
     ///

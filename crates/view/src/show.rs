@@ -56,6 +56,11 @@ const MEMORY: Wanted = Wanted {
     ..Wanted::NOTHING
 };
 
+/// What is said where the look at the control groups was cut short.
+pub(crate) fn groups_cut(cut: bool) -> Option<&'static str> {
+    cut.then_some("Not every control group was looked at: time was up; all: ramline show cgroups.")
+}
+
 /// Names what could not be seen, and why; nothing when all was.
 pub(crate) fn unseen(page: &mut Sheet, sections: &[UnseenSection]) {
     if sections.is_empty() {

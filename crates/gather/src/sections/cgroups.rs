@@ -7,13 +7,14 @@ use ramline_units::Limit;
 use super::reader::Reader;
 use crate::prelude::*;
 
+// What others may be known from comes first.
 const V1_FILES: &[&str] = &[
-    "memory.limit_in_bytes",
-    "memory.usage_in_bytes",
-    "memory.memsw.limit_in_bytes",
-    "memory.memsw.usage_in_bytes",
-    "memory.swappiness",
     "memory.stat",
+    "memory.usage_in_bytes",
+    "memory.limit_in_bytes",
+    "memory.memsw.usage_in_bytes",
+    "memory.memsw.limit_in_bytes",
+    "memory.swappiness",
     "memory.oom_control",
     "memory.failcnt",
     "memory.memsw.failcnt",
@@ -22,6 +23,7 @@ const V1_FILES: &[&str] = &[
     "memory.kmem.tcp.usage_in_bytes",
 ];
 const V2_FILES: &[&str] = &[
+    "memory.stat",
     "memory.current",
     "memory.max",
     "memory.high",
@@ -32,15 +34,15 @@ const V2_FILES: &[&str] = &[
     "memory.swap.max",
     "memory.zswap.current",
     "memory.zswap.max",
-    "memory.stat",
     "memory.events",
     "memory.pressure",
     "cgroup.stat",
 ];
 
-/// With the mounts, where they were read already.
-pub fn cgroups(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Cgroups> {
-    let Some((version, mount)) = hierarchy_in(reader, mounts) else { return absent(reader) };
+/// The root group and our own.
+pub fn cgroups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Cgroups> {
+    let Some((version, mount)) = hierarchy else { return absent(reader) };
+    let version = *version;
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
     reader.timed(|| {
         let mut unseen = Vec::new();
@@ -76,16 +78,20 @@ const USUAL: [(Version, &str, &str); 3] = [
     (Version::V1, "/cgroup/memory", "memory.usage_in_bytes"),
 ];
 
+/// The mount that carries the memory controller.
+pub type Hierarchy = (Version, Mount);
+
 /// The mount that carries the memory controller, of the mounts where they were read already.
-pub fn hierarchy_in(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Option<(Version, Mount)> {
+pub fn hierarchy_in(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Option<Hierarchy> {
     let known = mounts.and_then(|mounts| choose(reader, mounts).map(|(version, mount)| (version, mount.clone())));
     known.or_else(|| hierarchy(reader))
 }
 
-/// The mount that carries the memory controller.
-pub fn hierarchy(reader: &Reader<'_>) -> Option<(Version, Mount)> {
+/// The mount that carries the memory controller: of 20,000 mounts only those of groups are looked at.
+pub fn hierarchy(reader: &Reader<'_>) -> Option<Hierarchy> {
     let mut tables = MOUNT_TABLES.iter().filter_map(|path| {
-        let text = reader.text(path).ok()?;
+        let lines = |text: String| text.split_inclusive('\n').filter(|line| line.contains(" cgroup")).collect();
+        let text: String = reader.text(path).ok().map(lines)?;
         let mounts = mounts::parse(*path, &text).ok().unwrap_or_default();
         Some(if mounts.is_empty() { mounts::parse_short(&text) } else { mounts })
     });

@@ -1,36 +1,55 @@
 //! The tree of memory control groups, walked level by level, so that a bound cuts leaves and not whole branches.
 //!
 //! It is slow by nature: reading `memory.stat` makes the kernel bring its counters up to date first, for the
-//! group and everything below it.
+//! group and everything below it, and each file costs an open. So files are not read whose content others tell ([`known`]), and the groups
+//! of a level are shared among threads. A capture is read by one, and with every file.
 
-use std::collections::VecDeque;
+pub mod dir;
+mod known;
+pub mod level;
+
 use std::ffi::OsStr;
 
+use dir::GroupDir;
+use known::{Above, Answer, Tightest, answer};
+use level::shared;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, is_kept};
+use ramline_snapshot::vmstat::Vmstat;
 
-use super::cgroups::{absent, hierarchy, names};
+use super::cgroups::{Hierarchy, absent, names};
 use super::reader::{NotRead, Reader};
 use crate::prelude::*;
 
-/// More groups are not read: at about 2 KiB each this is 40 MiB.
-const MOST: usize = 20_000;
+/// More memory control groups than the kernel allows: their numbers have 16 bits (`MEM_CGROUP_ID_MAX`).
+const MOST: usize = 65_536;
 /// A live walk ends after this long.
 const LONGEST: Duration = Duration::from_secs(20);
 /// Files that could not be used are named up to this many.
 const NAMED: usize = 8;
-
-pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
-    let Some((version, mount)) = hierarchy(reader) else { return absent(reader) };
+pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups> {
+    let Some((version, mount)) = hierarchy else { return absent(reader) };
+    let version = *version;
     reader.timed(|| {
+        let option = |name: &str| mount.super_options.split(',').any(|o| o == name);
         let mut out = Groups {
             version: Some(version),
-            recursive_protection: mount.super_options.split(',').any(|o| o == "memory_recursiveprot"),
+            recursive_protection: option("memory_recursiveprot"),
             complete: true,
             ..Groups::default()
         };
-        walk(reader, version, Path::new(&mount.at), &mut out);
-        out.mount = mount.at;
+        let killed =
+            reader.text("/proc/vmstat").ok().and_then(|text| Some(Vmstat::parse("", &text).ok()?.get("oom_kill")? > 0));
+        let walk = Walk {
+            version,
+            mount: Path::new(&mount.at),
+            is_live: reader.root.is_live(),
+            until: reader.ends(LONGEST),
+            kills: killed.unwrap_or(true),
+            own_events: option("memory_localevents"),
+        };
+        walk.all(reader, &mut out);
+        out.mount.clone_from(&mount.at);
         in_order(&mut out.list);
         out
     })
@@ -41,51 +60,170 @@ pub fn in_order(list: &mut [Group]) {
     ramline_units::sort_by(list, |a, b| a.path.split('/').cmp(b.path.split('/')));
 }
 
-fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
-    let end = reader.ends(LONGEST);
-    // Paths below the mount; the root is the empty one.
-    let mut waiting = VecDeque::from([PathBuf::new()]);
-    while let Some(below) = waiting.pop_front() {
-        let late = reader.root.is_live() && Instant::now() > end;
-        if out.list.len() >= MOST || late {
-            out.complete = false;
-            return;
-        }
-        let dir = mount.join(&below);
-        match group(reader, version, &dir, &below, out) {
-            Some(group) => out.list.push(group),
-            // Only the groups of one machine come and go; what a capture lacks was not there.
-            None if reader.root.is_live() && !below.as_os_str().is_empty() => {
-                if reader.exists(&dir) {
-                    out.without_controller += 1;
-                } else {
-                    out.vanished += 1;
-                }
-                // Controllers are given from above: nothing below has it either.
-                continue;
-            }
-            None => {}
-        }
-        match reader.directories(&dir) {
-            Ok(names) => waiting.extend(names.iter().map(|name| below.join(name))),
-            Err(NotRead::Absent) => {}
-            Err(why) => note(out, &dir, why),
+/// A group to be read: its path below the mount, of which the top is the empty one, and what is known of the group above.
+type Waiting = (PathBuf, Above);
+
+/// What one thread has found.
+#[derive(Default)]
+struct Found {
+    groups: Groups,
+    next: Vec<Waiting>,
+    buffer: Vec<u8>,
+}
+
+struct Walk<'a> {
+    version: Version,
+    mount: &'a Path,
+    is_live: bool,
+    until: Instant,
+    /// The kernel has killed a process since boot, or does not tell.
+    kills: bool,
+    /// `memory.events` counts for each group alone.
+    own_events: bool,
+}
+
+impl Walk<'_> {
+    fn all(&self, reader: &Reader<'_>, out: &mut Groups) {
+        // On record goes what is read through the reader, and each file.
+        let sparing = self.is_live && !reader.is_recording();
+        let counts_below =
+            self.version == Version::V2 || reader.word(&self.top("memory.use_hierarchy")).is_none_or(|t| t == "1");
+        let mut level = vec![(PathBuf::new(), Above::the_top(counts_below))];
+        while !level.is_empty() && out.complete {
+            let left = MOST - out.list.len();
+            out.complete = level.len() <= left;
+            level.truncate(left);
+            level = if sparing { self.level(&level, out) } else { self.one_by_one(reader, &level, out) };
         }
     }
+
+    fn top(&self, name: &str) -> String {
+        self.mount.join(name).to_string_lossy().into_owned()
+    }
+
+    fn is_late(&self) -> bool {
+        self.is_live && Instant::now() > self.until
+    }
+
+    /// Reads a level through the reader; gives the next one.
+    fn one_by_one(&self, reader: &Reader<'_>, level: &[Waiting], out: &mut Groups) -> Vec<Waiting> {
+        let mut next = Vec::new();
+        for (below, above) in level {
+            if self.is_late() {
+                out.complete = false;
+                break;
+            }
+            let dir = self.mount.join(below);
+            match group(reader, self.version, &dir, below, out) {
+                Some(group) => out.list.push(group),
+                // Only the groups of one machine come and go; what a capture lacks was not there.
+                None if self.is_live && !below.as_os_str().is_empty() => {
+                    count_lost(&dir, out);
+                    continue;
+                }
+                None => {}
+            }
+            match reader.directories(&dir) {
+                Ok(names) => next.extend(names.iter().map(|name| (below.join(name), *above))),
+                Err(NotRead::Absent) => {}
+                Err(why) => note(out, &dir, why),
+            }
+        }
+        next
+    }
+
+    /// Reads a level with several threads; gives the next one.
+    fn level(&self, level: &[Waiting], out: &mut Groups) -> Vec<Waiting> {
+        let (found, complete) = shared(level, || self.is_late(), |this, found| self.one(this, found));
+        out.complete &= complete;
+        let mut next = Vec::new();
+        for mut found in found {
+            next.append(&mut found.next);
+            join(out, found.groups);
+        }
+        next
+    }
+
+    /// Reads one group of this machine, from its open directory.
+    fn one(&self, (below, above): &Waiting, found: &mut Found) {
+        let Found { groups: out, next, buffer } = found;
+        let path = self.mount.join(below);
+        let is_top = below.as_os_str().is_empty();
+        let dir = match GroupDir::open(&path) {
+            Ok(dir) => dir,
+            Err(NotRead::Absent) if !is_top => return out.vanished += 1,
+            Err(NotRead::Absent) => return,
+            Err(why) => return note(out, &path, why),
+        };
+        let mut files = BTreeMap::new();
+        let mut tightest: Option<Tightest> = None;
+        let read = |name: &str, files: &BTreeMap<String, String>| {
+            tightest = tightest.or_else(|| files.get("memory.stat").map(|stat| Tightest::in_stat(stat)));
+            match answer(self.version, name, files, tightest.unwrap_or_default(), above, self.kills) {
+                Answer::Is(text) => Ok(text),
+                Answer::Without => Err(NotRead::Absent),
+                Answer::Read => dir.text(name, buffer),
+            }
+        };
+        let made = made(self.version, &path, below, &mut files, out, read);
+        if made.is_none() && !is_top {
+            return count_lost(&path, out);
+        }
+        match dir.directories() {
+            Ok(names) if !names.is_empty() => {
+                let events_below = !self.own_events && (above.events_below || dir.has("memory.events.local"));
+                let above = made
+                    .as_ref()
+                    .map_or(*above, |group| above.after(group, tightest.unwrap_or_default(), events_below));
+                next.extend(names.iter().map(|name| (below.join(name), above)));
+            }
+            Ok(_) | Err(NotRead::Absent) => {}
+            Err(why) => note(out, &path, why),
+        }
+        out.list.extend(made);
+    }
+}
+
+/// Controllers are given from above: nothing below one without has it either.
+fn count_lost(dir: &Path, out: &mut Groups) {
+    if dir.exists() {
+        out.without_controller += 1;
+    } else {
+        out.vanished += 1;
+    }
+}
+
+fn join(all: &mut Groups, mut more: Groups) {
+    all.list.append(&mut more.list);
+    all.vanished += more.vanished;
+    all.without_controller += more.without_controller;
+    all.unreadable += more.unreadable;
+    let named = NAMED.saturating_sub(all.unseen.len());
+    all.unseen.extend(more.unseen.into_iter().take(named));
 }
 
 /// A group from the files it has; `None` when it has none.
 pub fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &mut Groups) -> Option<Group> {
-    let mut files = BTreeMap::new();
+    made(version, dir, below, &mut BTreeMap::new(), out, |name, _| reader.text(dir.join(name)))
+}
+
+/// The same from what `read` gives; the texts stay in `files`.
+fn made(
+    version: Version,
+    dir: &Path,
+    below: &Path,
+    files: &mut BTreeMap<String, String>,
+    out: &mut Groups,
+    mut read: impl FnMut(&str, &BTreeMap<String, String>) -> Result<String, NotRead>,
+) -> Option<Group> {
     let mut refused = false;
     for name in names(version) {
-        let file = dir.join(name);
-        match reader.text(&file) {
+        match read(name, files) {
             Ok(text) => drop(files.insert((*name).to_owned(), text)),
             Err(NotRead::Absent) => {}
             Err(why) => {
                 refused = true;
-                note(out, &file, why);
+                note(out, &dir.join(name), why);
             }
         }
     }
@@ -95,10 +233,9 @@ pub fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, ou
         return None;
     }
     let mut malformed = Vec::new();
-    let mut group = Group::from_files(version, &dir.to_string_lossy(), &files, &mut malformed);
+    let mut group = Group::from_files_kept(version, &dir.to_string_lossy(), files, is_kept, &mut malformed);
     out.unreadable += malformed.len() as u64;
     out.unseen.extend(malformed.into_iter().take(NAMED.saturating_sub(out.unseen.len())));
-    group.stat.retain(|key, _| is_kept(key));
     group.path = path_of(below.as_os_str());
     Some(group)
 }
@@ -131,6 +268,7 @@ fn note(out: &mut Groups, path: &Path, why: NotRead) {
 mod tests {
     use std::os::unix::ffi::OsStrExt;
 
+    use super::super::cgroups::hierarchy;
     use super::*;
     use ramline_kernel::Root;
 
@@ -152,7 +290,8 @@ mod tests {
 
     fn seen(dir: &tempfile::TempDir) -> Groups {
         let root = Root::new(dir.path());
-        groups(&Reader::new(&root)).data().unwrap().clone()
+        let reader = Reader::new(&root);
+        groups(&reader, hierarchy(&reader).as_ref()).data().unwrap().clone()
     }
 
     #[test]
@@ -162,6 +301,29 @@ mod tests {
         assert_eq!(paths, ["/", "/a", "/a/b", "/a-b", "/z"]);
         assert!(groups.complete && groups.recursive_protection && groups.mount == "/sys/fs/cgroup");
         assert_eq!(groups.list[0].stat.keys().collect::<Vec<_>>(), ["anon"]);
+    }
+
+    #[test]
+    fn what_is_not_read_of_a_group_of_this_machine_is_what_its_files_say() {
+        let root = Root::live();
+        let read = |reader: Reader<'_>| groups(&reader, hierarchy(&reader).as_ref()).data().cloned();
+        let (Some(spared), Some(whole)) = (read(Reader::new(&root)), read(Reader::recording(&root))) else { return };
+        assert!(spared.complete && whole.complete && spared.unreadable == whole.unreadable);
+        let settings = |g: &Group| (g.max, g.swap_max, g.high, g.low, g.min, g.zswap_max, g.swappiness);
+        let is_there = |g: &Group| {
+            [g.current, g.peak, g.swap_current, g.kernel, g.kernel_tcp, g.zswap_current].map(|b| b.is_some())
+        };
+        let mut compared = 0;
+        for theirs in &whole.list {
+            // Others make and remove groups meanwhile.
+            let Some(ours) = spared.list.iter().find(|g| g.path == theirs.path) else { continue };
+            assert_eq!(settings(ours), settings(theirs), "{}", ours.path);
+            assert_eq!(is_there(ours), is_there(theirs), "{}", ours.path);
+            assert!(ours.stat.keys().eq(theirs.stat.keys()) && ours.dying.is_some() == theirs.dying.is_some());
+            assert_eq!(ours.events.get("oom_kill"), theirs.events.get("oom_kill"), "{}", ours.path);
+            compared += 1;
+        }
+        assert!(compared > 0 || whole.list.is_empty());
     }
 
     #[test]

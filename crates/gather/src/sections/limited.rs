@@ -6,37 +6,41 @@
 //!
 //! Where many did, those are read that wait most, are nearest to their limit, or hold most swap.
 
-use std::collections::{BTreeSet, VecDeque};
+mod met;
 
-use ramline_kernel::process::boottime;
-use ramline_snapshot::cgroup::{Group, Version, flat, limit};
+use std::collections::BTreeSet;
+
+use met::Met;
+use ramline_snapshot::cgroup::{Group, Version, limit};
 use ramline_snapshot::groups::Groups;
-use ramline_snapshot::mounts::Mount;
 use ramline_snapshot::pressure::Pressure;
 
-use super::cgroups::{absent, hierarchy_in};
+use super::cgroups::{Hierarchy, absent};
 use super::groups::{group, in_order};
 use super::reader::Reader;
 use crate::prelude::*;
 
 /// A live look ends after this long: a first line is waited for.
-const LONGEST: Nanos = Nanos(500_000_000);
+const LONGEST: Duration = Duration::from_millis(500);
 /// Groups that are read in full, by each order: at a fifth of a millisecond each this is 40 ms.
 const READ: usize = 100;
 
-pub fn limited(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Groups> {
-    let Some((version, mount)) = hierarchy_in(reader, mounts) else { return absent(reader) };
+pub fn limited(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups> {
+    let Some((version, mount)) = hierarchy else { return absent(reader) };
+    let version = *version;
     reader.timed(|| {
         let mut out = Groups { version: Some(version), complete: true, ..Groups::default() };
         out.recursive_protection = mount.super_options.split(',').any(|o| o == "memory_recursiveprot");
+        let own_counts = mount.super_options.split(',').any(|o| o == "memory_localevents");
         let look = Look {
             reader,
             version,
             mount: Path::new(&mount.at),
-            own_counts: mount.super_options.split(',').any(|o| o == "memory_localevents"),
-            until: reader.root.is_live().then(|| Nanos(boottime().0.saturating_add(LONGEST.0))),
+            until: reader.root.is_live().then(|| reader.ends(LONGEST)),
         };
-        let met = look.that_met_a_limit(&mut out);
+        let met = Met { version, mount: look.mount, own_counts };
+        let (met, complete) = met.paths(reader, || late(look.until));
+        out.complete = complete;
         let is_met: BTreeSet<&PathBuf> = met.iter().collect();
         for below in look.chosen(&met) {
             let dir = look.mount.join(&below);
@@ -47,7 +51,7 @@ pub fn limited(reader: &Reader<'_>, mounts: Option<&[Mount]>) -> Seen<Groups> {
             out.list.extend(if is_top { Some(top()) } else { read() });
         }
         in_order(&mut out.list);
-        out.mount = mount.at;
+        out.mount.clone_from(&mount.at);
         out
     })
 }
@@ -56,62 +60,14 @@ struct Look<'a> {
     reader: &'a Reader<'a>,
     version: Version,
     mount: &'a Path,
-    /// Groups of version 2 count for themselves alone.
-    own_counts: bool,
-    until: Option<Nanos>,
+    until: Option<Instant>,
+}
+
+fn late(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() > until)
 }
 
 impl Look<'_> {
-    fn is_late(&self) -> bool {
-        self.until.is_some_and(|until| boottime() > until)
-    }
-
-    /// Paths below the mount; of a capture also of groups whose counters are not in it.
-    fn that_met_a_limit(&self, out: &mut Groups) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut waiting = VecDeque::from([PathBuf::new()]);
-        while let Some(below) = waiting.pop_front() {
-            if self.is_late() {
-                out.complete = false;
-                break;
-            }
-            let dir = self.mount.join(&below);
-            match self.met(&dir) {
-                Some(true) => found.push(below.clone()),
-                // The counts of what is below, and was, are in it.
-                Some(false) if self.counts_below(&dir) => continue,
-                Some(false) => {}
-                // The top of version 2 has no such file; any other was removed, or has no controller, and then nothing below it has.
-                None if below.as_os_str().is_empty() => {}
-                None if self.reader.root.is_live() => continue,
-                None => found.push(below.clone()),
-            }
-            if self.reader.may_have_directories(&dir) {
-                let names = self.reader.directories(&dir).unwrap_or_default();
-                waiting.extend(names.iter().map(|name| below.join(name)));
-            }
-        }
-        found
-    }
-
-    /// Whether a group ever met a limit; `None` where it has no such counter.
-    fn met(&self, dir: &Path) -> Option<bool> {
-        if self.version == Version::V2 {
-            let events = flat("", &self.reader.text(dir.join("memory.events")).ok()?).ok()?;
-            return Some(["high", "max", "oom", "oom_kill"].iter().any(|key| events.get(*key).is_some_and(|n| *n > 0)));
-        }
-        let memory = self.count(&dir.join("memory.failcnt"))?;
-        Some(memory > 0 || self.count(&dir.join("memory.memsw.failcnt")).is_some_and(|n| n > 0))
-    }
-
-    fn counts_below(&self, dir: &Path) -> bool {
-        self.version == Version::V2 && !self.own_counts && self.reader.exists(dir.join("memory.events.local"))
-    }
-
-    fn count(&self, file: &Path) -> Option<u64> {
-        self.reader.text(file).ok()?.trim().parse().ok()
-    }
-
     fn bytes(&self, file: &Path) -> Option<Bytes> {
         limit("", &self.reader.text(file).ok()?).ok()?.bytes()
     }
@@ -122,7 +78,7 @@ impl Look<'_> {
         if all.len() > 2 * READ {
             let mut ranked: Vec<(u64, u64, &PathBuf)> = Vec::with_capacity(all.len());
             for below in met {
-                if self.is_late() {
+                if late(self.until) {
                     break;
                 }
                 let dir = self.mount.join(below);
@@ -169,6 +125,7 @@ fn hundredths(percent: f64) -> u64 {
 mod tests {
     use ramline_kernel::Root;
 
+    use super::super::cgroups::hierarchy;
     use super::*;
 
     const MOUNT: &str = "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n";
@@ -187,7 +144,9 @@ mod tests {
             }
         }
         std::fs::write(dir.path().join("sys/fs/cgroup/cgroup.controllers"), "memory\n").unwrap();
-        let seen = limited(&Reader::new(&Root::new(dir.path())), None);
+        let root = Root::new(dir.path());
+        let reader = Reader::new(&root);
+        let seen = limited(&reader, hierarchy(&reader).as_ref());
         seen.data().unwrap().list.iter().map(|group| group.path.clone()).collect()
     }
 

@@ -162,12 +162,6 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    /// False for a directory of the kernel's that has none in it: its links are itself, its name, and one each (`kernfs_refresh_inode`).
-    /// File systems of a disk count otherwise, so a captured directory may always have some.
-    pub fn may_have_directories(&self, dir: &Path) -> bool {
-        !self.root.is_live() || std::fs::metadata(self.root.path(dir)).map_or(true, |meta| meta.nlink() != 2)
-    }
-
     /// Trimmed text of a file, if there is one.
     pub fn word(&self, path: &str) -> Option<String> {
         self.text(path).ok().map(|t| t.trim().to_owned())

@@ -28,6 +28,8 @@ pub struct ShowMemory {
     pub swap_used: Option<Bytes>,
     /// All swap; `None` where it was not seen.
     pub swap_total: Option<Bytes>,
+    /// Not every control group was looked at: the time for it was up.
+    pub groups_cut: bool,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -53,6 +55,7 @@ impl ShowMemory {
             ledger,
             swap_used: meminfo.and_then(ramline_snapshot::meminfo::Meminfo::swap_used),
             swap_total: meminfo.and_then(|m| m.swap_total),
+            groups_cut: snapshot.is_cut_in_groups(),
             unseen: super::unseen_of(snapshot, SECTIONS),
         }
     }
@@ -66,6 +69,7 @@ impl Screen for ShowMemory {
             sheet.append(where_it_is(ledger, self.drift.as_ref()));
         }
         sheet.line(swap_words(self.swap_used, self.swap_total));
+        sheet.line(super::groups_cut(self.groups_cut));
         super::unseen(&mut sheet, &self.unseen);
         if self.ledger.is_some() {
             sheet.next(next(self.verdict.as_ref()));

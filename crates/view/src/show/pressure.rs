@@ -22,6 +22,8 @@ pub struct ShowPressure {
     pub trouble: Option<Trouble>,
     /// Zones, watermarks, distances; `None` without zoneinfo.
     pub watermarks: Option<Watermarks>,
+    /// Not every control group was looked at: the time for it was up.
+    pub groups_cut: bool,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -50,6 +52,7 @@ impl ShowPressure {
             pressure: Some(verdict::pressure_with_groups(snapshot, window.copied())),
             trouble,
             watermarks: watermarks::of(snapshot, window.copied()),
+            groups_cut: snapshot.is_cut_in_groups(),
             unseen: super::unseen_of(snapshot, &sections),
         }
     }
@@ -62,6 +65,7 @@ impl Screen for ShowPressure {
             sheet.painted(Paint::Warn, verdict::of_group(trouble, pressure));
             sheet.next("ramline explain cgroup-memory (why, and what to do)");
         }
+        sheet.line(super::groups_cut(self.groups_cut));
         super::unseen(&mut sheet, &self.unseen);
         if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
             sheet.next("ramline show pressure --for 2s (rates and minutes need two readings)");

@@ -71,7 +71,7 @@ impl ShowCgroups {
 
     pub(super) fn missed(&self, sheet: &mut Sheet) {
         let mut said = Vec::new();
-        let cut = "the walk was cut at its bound of 20,000 groups or 20 s, the deepest groups are missing";
+        let cut = "the deepest groups, for the walk ended at its bound of 20 s or 65,536 groups";
         said.extend((!self.complete && self.version.is_some()).then(|| cut.to_owned()));
         let vanished = number::things(self.vanished, "group");
         said.extend((self.vanished > 0).then(|| format!("{vanished} vanished while being read")));
