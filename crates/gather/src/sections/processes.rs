@@ -108,7 +108,9 @@ fn totals(reader: &Reader<'_>) -> Totals {
 
 /// True when /proc does not list other users' processes for us.
 fn hidden(reader: &Reader<'_>) -> bool {
-    let root = reader.meta().map_or_else(|| rustix::process::geteuid().is_root(), |meta| meta.machine.root);
+    if reader.meta().map_or_else(|| rustix::process::geteuid().is_root(), |meta| meta.machine.root) {
+        return false;
+    }
     let path = "/proc/self/mountinfo";
     let mounts = reader.text(path).ok().and_then(|text| mounts::parse(path, &text).ok()).unwrap_or_default();
     // The last one mounted there is the one that is seen.
@@ -116,7 +118,7 @@ fn hidden(reader: &Reader<'_>) -> bool {
     let options = proc.map(|m| m.super_options.as_str()).unwrap_or_default();
     // By number before 5.8, by name since.
     const HIDING: [&str; 4] = ["hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable"];
-    !root && options.split(',').any(|option| HIDING.contains(&option))
+    options.split(',').any(|option| HIDING.contains(&option))
 }
 
 /// Names of the users that run processes. The file itself does not belong into a capture.

@@ -15,7 +15,8 @@ const SHORTEST: Duration = Duration::from_millis(50);
 /// A section, what it is called, and the command that reads it.
 const CALLED: &[(&[&str], &str, &str)] = &[
     (&["processes"], "processes", "ramline show processes"),
-    (&["groups", "cgroups"], "control groups", "ramline show cgroups"),
+    (&["groups", "cgroups", "limited"], "control groups", "ramline show cgroups"),
+    (&["evictors", "lru_gen", "thp"], "switches of memory management", "ramline snapshot"),
     (&["mounts", "blocks"], "mounts", "ramline show tmpfs"),
     (&["dirs"], "/tmp and the directories like it", "ramline show tmpfs"),
     (&["shmem"], "shared memory", "ramline show tmpfs"),
