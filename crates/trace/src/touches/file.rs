@@ -3,7 +3,7 @@
 //! What it is not: for what has no order or no single touches. A file of epochs, of mappings that change, or one that is cut off is refused by what it is.
 
 use std::io::{Read, Seek};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::reader::Reader;
 use super::record::{Access, PageTouch, Record};
@@ -112,51 +112,63 @@ impl<R: Read + Seek> TouchFile<R> {
     }
 
     /// So many touches behind so many that are passed over.
-    fn given(&self, pass: u64, count: u64) -> Result<Given<'_, R>, TouchesError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.rewind()?;
-        Ok(Given { reader, pass, left: count })
-    }
-
-    fn boxed(&self, pass: u64, count: u64) -> Touched<'_> {
-        match self.given(pass, count) {
-            Ok(given) => Box::new(given),
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
+    fn given(&self, pass: u64, left: u64) -> Touched<'_> {
+        Box::new(Given { from: &self.reader, reader: None, pass, left })
     }
 }
 
-/// Touches of a file; nobody else reads it meanwhile.
+/// Touches of a file. The file is read by one of them at a time: from its first touch to its last, or until it is dropped.
 struct Given<'a, R: Read> {
-    reader: MutexGuard<'a, Reader<R>>,
+    from: &'a Mutex<Reader<R>>,
+    reader: Option<MutexGuard<'a, Reader<R>>>,
     pass: u64,
     left: u64,
+}
+
+/// The reader, at the first record.
+fn begin<R: Read + Seek>(from: &Mutex<Reader<R>>) -> Result<MutexGuard<'_, Reader<R>>, TouchesError> {
+    let mut reader = match from.try_lock() {
+        Ok(reader) => reader,
+        Err(TryLockError::Poisoned(reader)) => reader.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            return Err(std::io::Error::other("its touches are asked for twice at the same time").into());
+        }
+    };
+    reader.rewind()?;
+    Ok(reader)
+}
+
+impl<R: Read + Seek> Given<'_, R> {
+    fn one(&mut self) -> Result<Touch, TouchesError> {
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            none => none.insert(begin(self.from)?),
+        };
+        loop {
+            match reader.next_record()? {
+                Some(Record::Touch(_)) if self.pass > 0 => self.pass -= 1,
+                Some(Record::Touch(touch)) => return as_touch(touch),
+                Some(_) => {}
+                // It was whole before.
+                None => return Err(TouchesError::CutOff),
+            }
+        }
+    }
 }
 
 impl<R: Read + Seek> Iterator for Given<'_, R> {
     type Item = Result<Touch, TouchesError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.left > 0 {
-            match self.reader.next_record() {
-                Ok(Some(Record::Touch(_))) if self.pass > 0 => self.pass -= 1,
-                Ok(Some(Record::Touch(touch))) => {
-                    self.left -= 1;
-                    return Some(as_touch(touch));
-                }
-                Ok(Some(_)) => {}
-                // It was whole before.
-                Ok(None) => {
-                    self.left = 0;
-                    return Some(Err(TouchesError::CutOff));
-                }
-                Err(error) => {
-                    self.left = 0;
-                    return Some(Err(error));
-                }
-            }
+        if self.left == 0 {
+            return None;
         }
-        None
+        let one = self.one();
+        self.left = if one.is_ok() { self.left - 1 } else { 0 };
+        if self.left == 0 {
+            self.reader = None;
+        }
+        Some(one)
     }
 }
 
@@ -187,11 +199,11 @@ impl<R: Read + Seek + Send> Touches for TouchFile<R> {
     }
 
     fn fill(&self) -> Touched<'_> {
-        self.boxed(0, self.filled)
+        self.given(0, self.filled)
     }
 
     fn rounds(&self) -> Touched<'_> {
-        self.boxed(self.filled, self.touches)
+        self.given(self.filled, self.touches)
     }
 
     fn round_count(&self) -> Option<u32> {
