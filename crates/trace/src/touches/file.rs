@@ -252,6 +252,13 @@ mod tests {
         Record::Touch(PageTouch { region: 0, page, access, thread: 0, cpu_ns: 0 })
     }
 
+    /// A file keeps no place within a page, but of reads.
+    fn page(touch: Result<Touch, TouchesError>) -> Touch {
+        let touch = touch.unwrap();
+        let within = if matches!(touch.access, touch::Access::Read(_)) { 0 } else { touch.offset % 4096 };
+        Touch { offset: touch.offset - within, ..touch }
+    }
+
     #[test]
     fn every_load_is_the_same_from_its_file() {
         for name in Load::NAMES {
@@ -268,7 +275,7 @@ mod tests {
                 };
                 assert_eq!(both(file), both(load), "{name}");
             }
-            assert!(file.rounds().map(Result::unwrap).eq(load.rounds().map(Result::unwrap)), "{name}");
+            assert!(file.rounds().map(page).eq(load.rounds().map(page)), "{name}");
             let sizes = |source: &dyn Touches| {
                 let round = (source.round_count(), source.touch_count(), source.touches_of_a_round());
                 (round, source.reads_several_pages(), source.size())
