@@ -133,7 +133,8 @@ fn predicted(of: &[&str]) -> Value {
     let settings = ["--settings", "no-swap,swap:60,zram:60", "--simulations", "4", "--kernel", "6.12", "--json"];
     let run = ramline(&[&["predict"], of, &settings].concat());
     assert_eq!(run.code, 0, "{of:?}: {}", run.stderr);
-    serde_json::from_str(&run.stdout).unwrap()
+    let mut document: Value = serde_json::from_str(&run.stdout).unwrap();
+    document["forecast"].take()
 }
 
 #[test]
@@ -164,7 +165,11 @@ fn the_file_of_a_load_is_predicted_as_the_load_itself_to_the_last_digit() {
         assert_eq!(of_load["settings"], of_file["settings"], "{load}");
         assert_eq!((&of_load["limit"], &of_load["front"]), (&of_file["limit"], &of_file["front"]), "{load}");
         let settings = of_file["settings"].as_array().unwrap();
-        assert!(settings.len() == 3 && settings.iter().all(|one| one["foretold"]["major"].is_object()), "{of_file}");
+        // Without swap a heap is killed before its first round is over.
+        assert!(
+            settings.len() == 3 && settings[1..].iter().all(|one| one["foretold"]["major"].is_object()),
+            "{of_file}"
+        );
         let notes = of_file["notes"].to_string();
         assert!(notes.contains("assumed beside the touches"), "{notes}");
     }
@@ -213,7 +218,7 @@ fn what_is_no_file_to_predict_is_refused_by_what_it_is() {
         (&[&cut], "it is cut off"),
         (&[&version], "it is of version 9"),
         (&[&damaged], "it is damaged at byte"),
-        (&[&empty], "cut off"),
+        (&[&empty], "it is no file of touches"),
         (&[&text], "it is no file of touches"),
         (&["/"], "it is a directory"),
         (&["/nowhere/load.trace"], "cannot read the trace /nowhere/load.trace"),
