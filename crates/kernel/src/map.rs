@@ -100,6 +100,11 @@ impl Map {
         Ok(Map { start: start.cast(), length, writable })
     }
 
+    /// So many bytes of what a descriptor stands for, shared and writable; for descriptors that have no size.
+    pub(crate) fn of_descriptor(fd: &OwnedFd, length: usize) -> io::Result<Map> {
+        Ok(Map { start: map_file(fd, 0, length, true)?.cast(), length, writable: true })
+    }
+
     fn failed(&self, tried: &str, error: impl Into<io::Error>) -> KernelError {
         KernelError::io(tried, format!("a mapping of {} bytes", self.length), error.into())
     }

@@ -14,6 +14,7 @@
 
 #![expect(unsafe_code, reason = "pre_exec")]
 
+mod followed;
 mod usage;
 mod work;
 
@@ -33,6 +34,7 @@ use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
+pub use followed::{Followed, adopt_orphans, process_children};
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 pub use work::{Work, work};
 

@@ -10,7 +10,7 @@ pub enum TouchesError {
     #[error("it is no file of touches: it does not begin with 'ramline touches'")]
     NotTouches,
     /// Of another version.
-    #[error("it is of version {found} of the format, and this ramline reads version {known}")]
+    #[error("it is of version {found} of the format, and this ramline reads up to version {known}")]
     Version {
         /// Its version.
         found: u32,

@@ -47,12 +47,18 @@ pub struct TouchesSummary {
     pub write_share: Option<f64>,
     /// Threads with touches.
     pub threads: u64,
-    /// CPU time of all threads between touches.
+    /// CPU time of all threads between touches, or in epochs.
     pub cpu: Nanos,
     /// Rounds.
     pub rounds: u64,
     /// Epochs.
     pub epochs: u64,
+    /// Epochs in which memory was reclaimed, so that touches may be missing.
+    pub epochs_reclaimed: u64,
+    /// Epochs in which some page tables could not be read.
+    pub epochs_incomplete: u64,
+    /// The most that was resident at the end of an epoch.
+    pub resident_peak: Option<Bytes>,
     /// Changes of mappings.
     pub changes: u64,
     /// Its regions.
@@ -124,12 +130,24 @@ impl Counting {
             Record::Touch(touch) => self.touch(touch),
             Record::Round(_) => self.so_far.rounds += 1,
             Record::Mapping { .. } => self.so_far.changes += 1,
+            Record::State(state) => {
+                self.epoch(state.time_ns);
+                let (page, so_far) = (u64::from(self.page_size), &mut self.so_far);
+                so_far.cpu = Nanos(so_far.cpu.0.saturating_add(state.cpu_ns));
+                so_far.epochs_reclaimed += u64::from(state.reclaimed);
+                so_far.epochs_incomplete += u64::from(state.incomplete);
+                so_far.resident_peak = so_far.resident_peak.max(Some(Bytes(state.resident_pages.saturating_mul(page))));
+            }
             Record::Epoch(epoch) => {
-                self.so_far.epochs += u64::from(self.last_epoch != Some(epoch.time_ns));
-                self.last_epoch = Some(epoch.time_ns);
+                self.epoch(epoch.time_ns);
                 grown(&mut self.epoch_pages, epoch.region).add(&epoch.pages);
             }
         }
+    }
+
+    fn epoch(&mut self, time_ns: u64) {
+        self.so_far.epochs += u64::from(self.last_epoch != Some(time_ns));
+        self.last_epoch = Some(time_ns);
     }
 
     fn touch(&mut self, touch: &PageTouch) {
@@ -250,7 +268,7 @@ impl Union {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::touches::{Epoch, Header, Origin, Writer};
+    use crate::touches::{Epoch, EpochState, Header, Origin, Writer};
 
     fn summary(records: &[Record]) -> TouchesSummary {
         let header = Header { page: 4096, origin: Origin::generated("t", Some(7)) };
@@ -289,6 +307,17 @@ mod tests {
         let summary = summary(&all);
         assert_eq!((summary.epochs, summary.regions[0].epoch_pages), (1999, 16));
         assert_eq!((summary.touches, summary.bytes_per_touch, summary.write_share), (0, None, None));
+    }
+
+    #[test]
+    fn the_state_of_an_epoch_is_no_epoch_of_its_own() {
+        let state = |time_ns, resident_pages, reclaimed| {
+            Record::State(EpochState { time_ns, cpu_ns: 40, resident_pages, reclaimed, incomplete: false })
+        };
+        let pages = Record::Epoch(Epoch { time_ns: 1, region: 0, pages: vec![Run { first: 3, count: 2 }] });
+        let summary = summary(&[state(1, 7, false), pages, state(2, 9, true), state(3, 8, false)]);
+        assert_eq!((summary.epochs, summary.epochs_reclaimed, summary.epochs_incomplete), (3, 1, 0));
+        assert_eq!((summary.cpu, summary.resident_peak), (Nanos(120), Some(Bytes(9 * 4096))));
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! # Ok::<(), ramline_trace::touches::TouchesError>(())
 //! ```
 //!
-//! # The format, version 1
+//! # The format, version 2
 //!
 //! Numbers are little-endian; a *number* without a width is LEB128 of at most 64 bits.
 //!
@@ -56,14 +56,16 @@ pub use header::{Header, Maker, Origin};
 pub use index::Index;
 pub use load::write_load;
 pub use reader::{Reader, each_touch};
-pub use record::{Access, Change, Epoch, PageTouch, Record, Run};
+pub use record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
 pub use region::{Backing, Compressed, Region};
 pub use writer::Writer;
 
 /// The bytes every file of touches begins with.
 pub const MAGIC: &[u8; 16] = b"ramline touches\n";
-/// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+/// The version of what is recorded. It has one more record than the version before, the state of an epoch.
+pub const VERSION: u32 = 2;
+/// The version before, which is still read, and written for everything that is not recorded.
+pub const VERSION_OF_LOADS: u32 = 1;
 /// Pages of a region are numbered below this: 4 PiB of small pages. Region and page fit into one 64-bit number.
 pub const MOST_PAGES: u64 = 1 << 40;
 /// Regions of a file: with 40 bits of the page, a number of 60 bits.

@@ -6,7 +6,7 @@ use std::io::Cursor;
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::touches::{
-    Access, Change, Epoch, Header, Origin, PageTouch, Reader, Record, Region, Run, Writer, framed,
+    Access, Change, Epoch, EpochState, Header, Origin, PageTouch, Reader, Record, Region, Run, Writer, framed,
 };
 
 const REGIONS: u32 = 3;
@@ -22,10 +22,15 @@ fn records(random: &mut SplitMix64, count: u64) -> Vec<Record> {
             1 => Record::Epoch(Epoch { time_ns: random.below(1 << 40), region, pages: vec![run] }),
             2 => Record::Mapping { region, change: Change::Unmap(run) },
             3 => Record::Mapping { region, change: Change::Grow(random.next_u64()) },
+            4 => {
+                let (time_ns, cpu_ns, resident_pages) = (random.below(1 << 40), random.below(1 << 40), random.below(1 << 40));
+                let (reclaimed, incomplete) = (random.below(2) == 0, random.below(2) == 0);
+                Record::State(EpochState { time_ns, cpu_ns, resident_pages, reclaimed, incomplete })
+            }
             kind => {
                 let extent = (small(random, 4096), 1 + small(random, 1 << 16));
                 let access = match kind {
-                    4..10 => Access::Load,
+                    5..10 => Access::Load,
                     10..15 => Access::Store,
                     15..18 => Access::Read { within: extent.0, bytes: extent.1 },
                     _ => Access::Write { within: extent.0, bytes: extent.1 },

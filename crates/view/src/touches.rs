@@ -50,7 +50,13 @@ impl Screen for TouchesSummary {
             ("epochs", format::count(self.epochs)),
             ("changes of mappings", format::count(self.changes)),
         ];
-        rows.push(("CPU time between touches", format::latency(self.cpu)));
+        if self.epochs > 0 {
+            rows.push(("epochs with reclaim", format::count(self.epochs_reclaimed)));
+            rows.push(("epochs not read in full", format::count(self.epochs_incomplete)));
+        }
+        rows.extend(self.resident_peak.map(|peak| ("resident at most", format::size(peak))));
+        let of = if self.touches == 0 && self.epochs > 0 { "CPU time in epochs" } else { "CPU time between touches" };
+        rows.push((of, format::latency(self.cpu)));
         sheet.table(Table::of(&rows).left("", |row| row.0).right("", |row| row.1.clone()));
         let table = Table::of(&self.regions)
             .right("region", |region| u64::from(region.region))

@@ -14,9 +14,13 @@ const MAP_CREATE: libc::c_int = 0;
 const MAP_LOOKUP: libc::c_int = 1;
 const MAP_UPDATE: libc::c_int = 2;
 const PROG_LOAD: libc::c_int = 5;
+const PROG_TEST_RUN: libc::c_int = 10;
 const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
 
-const RAW_TRACEPOINT: u32 = 17;
+/// BPF_F_MMAPABLE: the values of the array can be mapped (Linux 5.5).
+const MAPPABLE: u32 = 1 << 10;
+/// BPF_F_SLEEPABLE, which programs that a system call runs must have.
+const SLEEPABLE: u32 = 1 << 4;
 /// Helpers that read kernel memory are for programs whose licence is compatible with the kernel's.
 const LICENSE: &CStr = c"Dual MIT/GPL";
 /// What the verifier writes about a program of ours is a few KiB.
@@ -32,6 +36,16 @@ pub enum MapKind {
     Array = 2,
     /// Records, in order, for one reader.
     Ringbuf = 27,
+}
+
+/// When a program runs (`enum bpf_prog_type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ProgramKind {
+    /// At a tracepoint.
+    RawTracepoint = 17,
+    /// When this process asks for it (Linux 5.14).
+    Syscall = 31,
 }
 
 #[repr(C)]
@@ -69,6 +83,15 @@ struct Load {
 }
 
 #[repr(C)]
+#[derive(Default)]
+struct Run {
+    program: u32,
+    result: u32,
+    /// Sizes and addresses of data and context, repetitions, flags: none.
+    others: [u64; 8],
+}
+
+#[repr(C)]
 struct Attach {
     name: u64,
     program: u32,
@@ -92,7 +115,15 @@ fn raw(fd: &OwnedFd) -> u32 {
 
 /// A map. `key` and `value` are bytes; a ring buffer has neither, and its `entries` are bytes.
 pub fn make_map(kind: MapKind, key: u32, value: u32, entries: u32) -> Result<OwnedFd> {
-    let mut wanted = MakeMap { kind: kind as u32, key, value, entries, flags: 0 };
+    make(MakeMap { kind: kind as u32, key, value, entries, flags: 0 })
+}
+
+/// An array of one value of so many bytes, which can be mapped.
+pub fn make_mappable(bytes: u32) -> Result<OwnedFd> {
+    make(MakeMap { kind: MapKind::Array as u32, key: 4, value: bytes, entries: 1, flags: MAPPABLE })
+}
+
+fn make(mut wanted: MakeMap) -> Result<OwnedFd> {
     // SAFETY: MakeMap is the begin of the attributes of BPF_MAP_CREATE; the descriptor is new.
     let made = unsafe { new_fd(bpf(MAP_CREATE, &mut wanted)) };
     made.map_err(|error| refused("make a map for a program in the kernel with", error, ""))
@@ -123,10 +154,11 @@ pub fn only_value(map: &OwnedFd) -> Result<u64> {
 }
 
 /// Has a program verified and compiled.
-pub fn load(program: &[Instruction]) -> Result<OwnedFd> {
+pub fn load(kind: ProgramKind, program: &[Instruction]) -> Result<OwnedFd> {
     let count = u32::try_from(program.len()).unwrap_or(u32::MAX);
     let mut wanted = Load {
-        kind: RAW_TRACEPOINT,
+        kind: kind as u32,
+        flags: if kind == ProgramKind::Syscall { SLEEPABLE } else { 0 },
         count,
         instructions: address(program.as_ptr()),
         license: address(LICENSE.as_ptr()),
@@ -141,6 +173,16 @@ pub fn load(program: &[Instruction]) -> Result<OwnedFd> {
     // SAFETY: as above; the log has the length that is given.
     let again = unsafe { new_fd(bpf(PROG_LOAD, &mut wanted)) };
     again.map_err(|_| refused("load a program that reads kernel memory with", error, &reason(&log)))
+}
+
+/// Runs a program of the kind [`ProgramKind::Syscall`] once.
+pub fn run(program: &OwnedFd) -> Result<()> {
+    let mut wanted = Run { program: raw(program), ..Run::default() };
+    // SAFETY: Run is the begin of the attributes of BPF_PROG_TEST_RUN, without data or context.
+    match unsafe { bpf(PROG_TEST_RUN, &mut wanted) } {
+        -1 => Err(refused("run a program that reads kernel memory with", io::Error::last_os_error(), "")),
+        _ => Ok(()),
+    }
 }
 
 /// The verifier's last line that says something.

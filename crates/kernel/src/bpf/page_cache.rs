@@ -16,7 +16,7 @@
 use std::ffi::CStr;
 
 use super::btf::Btf;
-use super::call::{MapKind, attach, load, make_map, only_value, set_value};
+use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
 use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R6, R7, R8};
 use super::ring::Ring;
 use ramline_units::Nanos;
@@ -118,7 +118,7 @@ impl PageCacheWatch {
             [(c"mm_filemap_delete_from_page_cache", 0), (c"mm_filemap_add_to_page_cache", 1)];
         let mut held = Vec::new();
         for (point, kind) in points {
-            let program = load(&fields.program(&chosen, &lost, ring.map(), kind))?;
+            let program = load(ProgramKind::RawTracepoint, &fields.program(&chosen, &lost, ring.map(), kind))?;
             held.push(attach(&program, point)?);
             held.push(program);
         }

@@ -46,6 +46,8 @@ pub enum Helper {
     KtimeGetNs = 5,
     /// The current task, the thread's id in the lower half.
     CurrentPidTgid = 14,
+    /// The address of the current task.
+    CurrentTask = 35,
     /// Copies kernel memory; gives zeros where there is none.
     ProbeReadKernel = 113,
     /// Room for a record, or 0.
@@ -54,7 +56,7 @@ pub enum Helper {
     RingbufSubmit = 132,
 }
 
-/// A program in the making. Jumps go forward, to its end.
+/// A program in the making. Jumps go forward, to its end; a loop has a bound that the verifier can see.
 #[derive(Debug, Default)]
 pub struct Assembler {
     out: Vec<Instruction>,
@@ -80,6 +82,16 @@ impl Assembler {
     /// `to += value`.
     pub fn add(&mut self, to: Reg, value: i32) {
         self.push(0x07, to, R0, 0, value);
+    }
+
+    /// `to += from`.
+    pub fn add_register(&mut self, to: Reg, from: Reg) {
+        self.push(0x0f, to, from, 0, 0);
+    }
+
+    /// `to <<= bits`.
+    pub fn shift_left(&mut self, to: Reg, bits: i32) {
+        self.push(0x67, to, R0, 0, bits);
     }
 
     /// `to &= value`, its sign extended.
@@ -138,6 +150,24 @@ impl Assembler {
         self.push(0x15, register, R0, 0, 0);
     }
 
+    /// Ends the program unless `register` is below `bound`.
+    pub fn end_unless_below(&mut self, register: Reg, bound: Reg) {
+        self.to_end.push(self.out.len());
+        self.push(0x3d, register, bound, 0, 0);
+    }
+
+    /// Where the next instruction will stand, for [`Assembler::repeat_while_below`].
+    #[must_use]
+    pub fn here(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Goes back to `begin` while `register` is below `bound`.
+    pub fn repeat_while_below(&mut self, begin: usize, register: Reg, bound: i32) {
+        let back = i16::try_from(self.out.len() + 1 - begin).unwrap_or(i16::MAX);
+        self.push(0xa5, register, R0, -back, bound);
+    }
+
     /// Ends the program.
     pub fn end(&mut self) {
         self.to_end.push(self.out.len());
@@ -181,5 +211,18 @@ mod tests {
         assert_eq!((made[0].code, made[0].offset), (0x15, 2));
         assert_eq!((made[2].code, made[2].offset), (0x05, 0));
         assert_eq!(made[3..].iter().map(|i| i.code).collect::<Vec<_>>(), [0xb7, 0x95]);
+    }
+    #[test]
+    fn a_loop_goes_back_to_the_instruction_it_began_with() {
+        let mut program = Assembler::default();
+        program.set(R7, 0);
+        let begin = program.here();
+        program.end_unless_below(R7, R1);
+        program.add(R7, 1);
+        program.repeat_while_below(begin, R7, 8);
+        let made = program.finish();
+        // From behind instruction 3 to instruction 1, and from behind 1 to the end at 4.
+        assert_eq!((made[3].code, made[3].offset, made[3].immediate), (0xa5, -3, 8));
+        assert_eq!((made[1].code, made[1].offset), (0x3d, 2));
     }
 }

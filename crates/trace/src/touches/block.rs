@@ -9,7 +9,7 @@
 //! | 2 to 4 | the distance in pages from the last touch of the region: 0: one ahead; 1: the same page; 2 to 6: in 1, 2, 3, 4 or 6 bytes, zigzag |
 //! | 5 | its region is named: it is not the one that followed the last time after the region of the touch before |
 //! | 6 | a byte says what else is named: 1 the thread, 2 the CPU time, 4 the extent of reads and writes (first byte in the page, bytes) |
-//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow |
+//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow, 0x85 the state of an epoch |
 //!
 //! After it stand region, what else is named, and the distance, in this order. A block begins with region 0 followed by itself, as is every
 //! region that was not left yet, page 0 of each, thread 0, no CPU time, and an extent of one whole page.
@@ -32,6 +32,10 @@ const EPOCH: u8 = CONTROL | 1;
 const MAP: u8 = CONTROL | 2;
 const UNMAP: u8 = CONTROL | 3;
 const GROW: u8 = CONTROL | 4;
+const STATE: u8 = CONTROL | 5;
+/// Flags of a state.
+const RECLAIMED: u8 = 1;
+const INCOMPLETE: u8 = 2;
 
 /// Of each code of a distance: its bytes, their mask, and what is meant where there are none.
 const LENGTH: [usize; 8] = [0, 0, 1, 2, 3, 4, 6, 0];
@@ -108,7 +112,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
+    use super::super::record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
     use super::*;
 
     fn touch(region: u32, page: u64, access: Access) -> Record {
@@ -159,6 +163,8 @@ mod tests {
             Record::Mapping { region: 2, change: Change::Map(run(5, 7)) },
             Record::Mapping { region: 2, change: Change::Unmap(run(6, 1)) },
             Record::Mapping { region: 0, change: Change::Grow(1 << 50) },
+            Record::State(EpochState { time_ns: 7, cpu_ns: 1 << 50, resident_pages: 300, reclaimed: true, incomplete: false }),
+            Record::State(EpochState { incomplete: true, ..EpochState::default() }),
             Record::Round(u32::MAX),
         ];
         assert_eq!(decoded(&coded(&records), records.len()).unwrap(), records);
@@ -176,6 +182,8 @@ mod tests {
             (&[EPOCH, 0, 9, 0], "no such region"),
             (&[EPOCH, 0, 0, 5, 1], "cut off"),
             (&[MORE | 2, 4, 0, 0], "extent"),
+            (&[STATE, 0, 0, 0, 4], "no such flag"),
+            (&[STATE, 0, 0, 0], "cut off"),
             (&[], "cut off"),
         ] {
             let error = decoded(bytes, 1).unwrap_err();

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use super::code::{Numbers, put, put_bytes};
 use super::crc::crc32c;
-use super::{MAGIC, VERSION};
+use super::{MAGIC, VERSION, VERSION_OF_LOADS};
 use crate::error::TouchesError;
 
 /// A header is never longer.
@@ -70,7 +70,9 @@ impl Header {
         let length = u32::try_from(body.len()).ok().filter(|&length| length <= LONGEST);
         let length = length.ok_or(TouchesError::Beyond("the name of what made it is longer than 64 KiB"))?;
         let mut all = MAGIC.to_vec();
-        [VERSION, length, crc32c(0, &body)].iter().for_each(|number| all.extend(number.to_le_bytes()));
+        // Without recorded epochs a file is as it always was, and older readers take it.
+        let version = if self.origin.maker == Maker::Recorder { VERSION } else { VERSION_OF_LOADS };
+        [version, length, crc32c(0, &body)].iter().for_each(|number| all.extend(number.to_le_bytes()));
         all.extend(body);
         out.write_all(&all)?;
         Ok(all.len() as u64)
@@ -85,7 +87,7 @@ impl Header {
             return Err(if cut { TouchesError::NoHeader } else { TouchesError::NotTouches });
         }
         let [version, length, crc] = [number(from)?, number(from)?, number(from)?];
-        if version != VERSION {
+        if !(VERSION_OF_LOADS..=VERSION).contains(&version) {
             return Err(TouchesError::Version { found: version, known: VERSION });
         }
         let damaged = |what| TouchesError::Damaged { at: 0, what };

@@ -377,8 +377,11 @@ mod tests {
         assert!(error(&file[..10]).contains("cut off in its header"));
         assert!(error(&file[..30]).contains("cut off in its header"));
         let mut newer = file.clone();
+        newer[16] = 3;
+        assert!(error(&newer).contains("is of version 3 of the format, and this ramline reads up to version 2"));
+        // What is recorded is of the version after that of everything else, and both are read.
         newer[16] = 2;
-        assert!(error(&newer).contains("is of version 2 of the format, and this ramline reads version 1"));
+        assert_eq!((file[16], error(&newer).as_str()), (1, ""));
         let header = Reader::new(&file[..]).unwrap().header().clone();
         assert!(header.check_page(4096).is_ok());
         assert!(header.check_page(16384).unwrap_err().to_string().contains("4096 bytes, and pages of 16384 bytes"));

@@ -11,6 +11,8 @@ pub enum Record {
     Round(u32),
     /// Pages touched in a stretch of time.
     Epoch(Epoch),
+    /// How things were when an epoch ended; stands before what was touched in it.
+    State(EpochState),
     /// A mapping changed.
     Mapping {
         /// Of which region.
@@ -99,6 +101,21 @@ pub struct Epoch {
     pub region: u32,
     /// Its pages: ascending, and apart.
     pub pages: Vec<Run>,
+}
+
+/// How things were when an epoch ended. A recorder writes one for every epoch, also where nothing was touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EpochState {
+    /// When it ended, in nanoseconds since the file begins: that of its [`Epoch`] records.
+    pub time_ns: u64,
+    /// CPU time that all recorded processes used in it.
+    pub cpu_ns: u64,
+    /// Pages that were present in their page tables.
+    pub resident_pages: u64,
+    /// Memory was reclaimed meanwhile, which clears the same bits: pages may have been touched that are not named.
+    pub reclaimed: bool,
+    /// Some page tables, or a whole process, could not be read: their touches are missing.
+    pub incomplete: bool,
 }
 
 /// Pages beside each other.

@@ -88,6 +88,7 @@ impl<W: Write> Writer<W> {
         match record {
             Record::Touch(touch) => self.clock_ns = self.clock_ns.saturating_add(touch.cpu_ns),
             Record::Epoch(epoch) => self.clock_ns = self.clock_ns.max(epoch.time_ns),
+            Record::State(state) => self.clock_ns = self.clock_ns.max(state.time_ns),
             Record::Round(_) | Record::Mapping { .. } => {}
         }
         self.records += 1;

@@ -4,11 +4,11 @@
 
 use super::super::code::{Numbers, unzigzag};
 use super::super::frame::PADDING;
-use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
+use super::super::record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
 use super::super::{MOST_BYTES, MOST_PAGES, MOST_RUNS};
 use super::{
-    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EXTENT, FIXED, GROW, LENGTH, MAP, MASK, MORE, NAMED, ROUND, State, THREAD,
-    UNMAP,
+    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND,
+    STATE, State, THREAD, UNMAP,
 };
 
 const CUT: &str = "a record of a block is cut off";
@@ -113,6 +113,9 @@ impl State {
             let region = self.region(from)?;
             return Ok(Record::Epoch(Epoch { time_ns, region, pages: runs(from)? }));
         }
+        if tag == STATE {
+            return state(from).map(Record::State);
+        }
         if !matches!(tag, MAP | UNMAP | GROW) {
             return Err("there is no such record");
         }
@@ -128,6 +131,17 @@ impl State {
         };
         if sound { Ok(Record::Mapping { region, change }) } else { Err("a mapping has no pages") }
     }
+}
+
+fn state(from: &mut Numbers<'_>) -> Result<EpochState, &'static str> {
+    let mut number = || from.number().ok_or(CUT);
+    let (time_ns, cpu_ns, resident_pages) = (number()?, number()?, number()?);
+    let flags = from.byte().ok_or(CUT)?;
+    if flags & !(RECLAIMED | INCOMPLETE) != 0 {
+        return Err("the state of an epoch has no such flag");
+    }
+    let (reclaimed, incomplete) = (flags & RECLAIMED != 0, flags & INCOMPLETE != 0);
+    Ok(EpochState { time_ns, cpu_ns, resident_pages, reclaimed, incomplete })
 }
 
 /// A first page behind `from`, and how many.

@@ -3,7 +3,9 @@
 use super::super::code::{put, zigzag};
 use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
 use super::super::{MOST_PAGES, MOST_RUNS};
-use super::{CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, LENGTH, MAP, MASK, MORE, NAMED, ROUND, State, THREAD, UNMAP};
+use super::{
+    CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
+};
 use crate::error::TouchesError;
 
 impl State {
@@ -14,11 +16,11 @@ impl State {
     pub fn put(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), TouchesError> {
         let region = match record {
             Record::Touch(touch) => touch.region,
-            Record::Round(_) => 0,
+            Record::Round(_) | Record::State(_) => 0,
             Record::Epoch(epoch) => epoch.region,
             Record::Mapping { region, .. } => *region,
         };
-        if !self.knows(region) && !matches!(record, Record::Round(_)) {
+        if !self.knows(region) && !matches!(record, Record::Round(_) | Record::State(_)) {
             return Err(TouchesError::Beyond("a record names a region that was not described"));
         }
         match record {
@@ -28,6 +30,11 @@ impl State {
                 put(out, u64::from(*round));
             }
             Record::Epoch(epoch) => put_epoch(epoch, out)?,
+            Record::State(state) => {
+                out.push(STATE);
+                [state.time_ns, state.cpu_ns, state.resident_pages].iter().for_each(|&number| put(out, number));
+                out.push((u8::from(state.reclaimed) * RECLAIMED) | (u8::from(state.incomplete) * INCOMPLETE));
+            }
             Record::Mapping { change, .. } => {
                 let (kind, numbers) = match change {
                     Change::Map(run) => (MAP, vec![run.first, run.count]),

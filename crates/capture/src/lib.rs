@@ -1,0 +1,20 @@
+//! Recording what a program touches: the accessed bits of its page tables, read and cleared epoch by epoch, as a file of touches.
+//!
+//! The target is not changed, stopped or traced. Its page tables are read by a small program in the kernel (kernel/bpf), its bits are cleared
+//! through /proc/PID/clear_refs. Seen is which page was touched in an epoch, not how often, in which order, or whether it was written.
+//!
+//! - `mappings`: the lines of /proc/PID/maps; `regions`: which region of the file an address belongs to.
+//! - `watched`: one process and one look at it; `pace`: how long epochs are.
+//! - `proof`: what is tried on pages of our own before anything else.
+//! - `recorder`: the loop.
+
+pub mod mappings;
+pub mod pace;
+pub mod proof;
+pub mod recorder;
+pub mod regions;
+mod runs;
+mod watched;
+
+pub use proof::{Proof, prove};
+pub use recorder::{CaptureError, Ended, Recorded, Recorder, Settings, Target};

@@ -1,0 +1,378 @@
+//! The loop: epoch by epoch, look at every process, and write what was touched.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ramline_kernel::bpf::PageTables;
+use ramline_kernel::cgroup::ReclaimCount;
+use ramline_kernel::{KernelError, Root, place, process, signals};
+use ramline_trace::touches::{Epoch, EpochState, MOST_RUNS, Record, TouchesError, Writer};
+use ramline_units::{Bytes, Nanos};
+
+use crate::pace::{Pace, SHORTEST, expected_pause};
+use crate::proof::{Proof, prove};
+use crate::regions::{News, Regions};
+use crate::runs::RunsByRegion;
+use crate::watched::Watched;
+
+/// So much of the disk is left free.
+const KEPT_FREE: Bytes = Bytes::from_mib(64);
+/// How often the disk is looked at.
+const DISK: Duration = Duration::from_secs(1);
+
+/// Whose touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// One process.
+    Process(u32),
+    /// A child of ours, all it has started, and what these leave behind.
+    Descendants,
+    /// The processes of a control group, by its directory, and of those below it.
+    Group(PathBuf),
+}
+
+/// How.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Whose.
+    pub target: Target,
+    /// No longer than this.
+    pub time: Option<Duration>,
+    /// The share of time that reading and clearing may take.
+    pub overhead: f64,
+    /// The directory of the file, of which some space is left free.
+    pub dir: Option<PathBuf>,
+}
+
+/// Why a recording ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All its processes have ended.
+    Processes,
+    /// The time was over.
+    Time,
+    /// A signal came.
+    Signal,
+    /// The disk is nearly full.
+    Disk,
+}
+
+/// How a recording went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// What our own pages said before it.
+    pub proof: Proof,
+    /// Why it ended.
+    pub ended: Ended,
+    /// How long it was.
+    pub passed: Duration,
+    /// Epochs.
+    pub epochs: u64,
+    /// Epochs with reclaim.
+    pub reclaimed: u64,
+    /// Epochs of which something could not be read.
+    pub incomplete: u64,
+    /// Processes that were seen.
+    pub processes: u64,
+    /// Processes whose last epoch could not be read, since they had ended.
+    pub last_lost: u64,
+    /// Pages touched, summed over epochs.
+    pub touched: u64,
+    /// The most pages that were present at once.
+    pub resident_peak: u64,
+    /// Of these, pages of huge pages.
+    pub huge_at_peak: u64,
+    /// CPU time of the processes.
+    pub cpu: Nanos,
+    /// CPU time of the recorder.
+    pub own_cpu: Nanos,
+    /// Time in which bits were read and cleared.
+    pub looking: Duration,
+    /// The longest single look.
+    pub longest: Duration,
+    /// The length of epochs at the end.
+    pub epoch: Duration,
+}
+
+/// Why there is no recording.
+#[derive(Debug)]
+pub enum CaptureError {
+    /// The kernel does not allow it, or a process is not to be had.
+    Kernel(KernelError),
+    /// It could not be written.
+    Write(TouchesError),
+}
+
+impl From<KernelError> for CaptureError {
+    fn from(error: KernelError) -> CaptureError {
+        CaptureError::Kernel(error)
+    }
+}
+
+impl From<TouchesError> for CaptureError {
+    fn from(error: TouchesError) -> CaptureError {
+        CaptureError::Write(error)
+    }
+}
+
+/// A recording that may begin.
+#[derive(Debug)]
+pub struct Recorder {
+    root: Root,
+    settings: Settings,
+    tables: PageTables,
+    /// What the proof found.
+    pub proof: Proof,
+    watched: BTreeMap<u32, Watched>,
+    reclaim: ReclaimCount,
+    regions: Regions,
+    pace: Pace,
+}
+
+impl Recorder {
+    /// Gets ready: reads our own pages for a proof, and refuses where it fails or where memory of the processes is being reclaimed.
+    ///
+    /// # Errors
+    /// The kernel does not allow it; the proof fails; there is no such process; its memory is being reclaimed.
+    pub fn open(root: &Root, settings: Settings) -> Result<Recorder, KernelError> {
+        let mut tables = PageTables::open(root)?;
+        let group = match &settings.target {
+            Target::Process(pid) => ReclaimCount::group_of(root, *pid),
+            Target::Descendants => ReclaimCount::group_of(root, std::process::id()),
+            Target::Group(dir) => Some(dir.clone()),
+        };
+        let mut reclaim = ReclaimCount::new(root, group);
+        let mut recorder_pages = 0;
+        let mut watched = BTreeMap::new();
+        if settings.target != Target::Descendants {
+            for pid in pids(root, &settings.target)? {
+                match Watched::open(root, pid, false) {
+                    Ok(one) => {
+                        recorder_pages += one.handle().resident().map_or(0, |bytes| bytes.0 / 4096);
+                        watched.insert(pid, one);
+                    }
+                    Err(error) if error.is_absent() && settings.target != Target::Process(pid) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let pace = Pace::new(settings.overhead, recorder_pages);
+        let proof = prove(root, &mut tables, pace.length().min(Duration::from_secs(2)))?;
+        if !proof.is_good() {
+            let rule = "something else clears accessed bits (DAMON, reclaim, another recorder), so that touches would be lost";
+            let users = ramline_kernel::damon::running(root);
+            let also = if users.is_empty() { String::new() } else { format!("; running: {}", users.join(", ")) };
+            let numbers = format!(
+                "of {} own pages touched {} were seen, and {} of {} that were not{also}",
+                proof.touched, proof.seen, proof.false_ones, proof.untouched
+            );
+            return Err(KernelError::refused("record touches through", "accessed bits", rule, numbers));
+        }
+        if reclaim.grew(root) {
+            let rule = "memory of these processes is being reclaimed, which uses the bits that a recording clears; recording would change what is reclaimed";
+            let object = match &settings.target {
+                Target::Process(pid) => format!("process {pid}"),
+                Target::Descendants => "a command".to_owned(),
+                Target::Group(dir) => dir.display().to_string(),
+            };
+            return Err(KernelError::refused("record touches of", object, rule, ""));
+        }
+        Ok(Recorder { root: root.clone(), settings, tables, proof, watched, reclaim, regions: Regions::default(), pace })
+    }
+
+    /// The pause of each epoch that is to be expected, and the length of an epoch.
+    #[must_use]
+    pub fn expected(&self) -> (Duration, Duration) {
+        let pages = self.watched.values().filter_map(|one| one.handle().resident().ok()).map(|bytes| bytes.0 / 4096);
+        (expected_pause(pages.sum()), self.pace.length())
+    }
+
+    /// Records until the processes have ended, the time is over, a signal comes or the disk is nearly full. `progress` is called once an epoch.
+    ///
+    /// # Errors
+    /// Nothing can be read or written any more.
+    pub fn record<W: Write>(mut self, writer: &mut Writer<W>, mut progress: impl FnMut(&Recorded)) -> Result<Recorded, CaptureError> {
+        let begin = Instant::now();
+        let own = process::own_usage()?.cpu();
+        let mut out = Recorded {
+            proof: self.proof,
+            ended: Ended::Processes,
+            passed: Duration::ZERO,
+            epochs: 0,
+            reclaimed: 0,
+            incomplete: 0,
+            processes: self.watched.len() as u64,
+            last_lost: 0,
+            touched: 0,
+            resident_peak: 0,
+            huge_at_peak: 0,
+            cpu: Nanos(0),
+            own_cpu: Nanos(0),
+            looking: Duration::ZERO,
+            longest: Duration::ZERO,
+            epoch: self.pace.length(),
+        };
+        // What was touched before is of no epoch: it is cleared, and what is held is announced.
+        for one in self.watched.values_mut() {
+            one.look(&mut self.tables, &mut self.regions)?;
+        }
+        self.regions.news.retain(|news| matches!(news, News::Region(_)));
+        for one in self.watched.values() {
+            one.announce(&mut self.regions);
+        }
+        self.write_news(writer)?;
+        self.reclaim.grew(&self.root);
+        let mut disk = Instant::now();
+        loop {
+            let reason = self.epoch_ends(begin);
+            let look = self.epoch(begin, writer, &mut out)?;
+            self.pace.cost(look);
+            out.epoch = self.pace.length();
+            out.passed = begin.elapsed();
+            out.own_cpu = Nanos(ramline_units::growth(own.0, process::own_usage()?.cpu().0).unwrap_or(0));
+            progress(&out);
+            let full = disk.elapsed() >= DISK && {
+                disk = Instant::now();
+                self.is_disk_full()
+            };
+            let ended = if self.watched.is_empty() { Some(Ended::Processes) } else { reason.or(full.then_some(Ended::Disk)) };
+            if let Some(ended) = ended {
+                out.ended = ended;
+                return Ok(out);
+            }
+        }
+    }
+
+    /// Waits for the end of an epoch; why it is the last one.
+    fn epoch_ends(&mut self, begin: Instant) -> Option<Ended> {
+        let start = Instant::now();
+        let used = |watched: &BTreeMap<u32, Watched>| watched.values().map(|one| one.cpu().0).sum::<u64>();
+        let before = used(&self.watched);
+        loop {
+            let mut wait = self.pace.wait(start.elapsed());
+            if let Some(time) = self.settings.time {
+                wait = wait.min(time.saturating_sub(begin.elapsed()));
+            }
+            // A command is young: what it starts is found within the shortest epoch.
+            if self.settings.target != Target::Descendants || !self.watched.is_empty() {
+                std::thread::sleep(wait);
+            } else {
+                std::thread::sleep(wait.min(SHORTEST / 10));
+            }
+            if signals::interrupted() {
+                return Some(Ended::Signal);
+            }
+            if self.settings.time.is_some_and(|time| begin.elapsed() >= time) {
+                return Some(Ended::Time);
+            }
+            let cpu = Duration::from_nanos(ramline_units::growth(before, used(&self.watched)).unwrap_or(0));
+            let gone = self.watched.values().any(|one| !one.handle().is_alive());
+            if gone || self.watched.is_empty() || self.pace.is_over(start.elapsed(), cpu) {
+                return None;
+            }
+        }
+    }
+
+    fn epoch<W: Write>(&mut self, begin: Instant, writer: &mut Writer<W>, out: &mut Recorded) -> Result<Duration, CaptureError> {
+        for pid in self.arrived()? {
+            if let std::collections::btree_map::Entry::Vacant(place) = self.watched.entry(pid) {
+                // One that has ended between the list and now is not seen.
+                if let Ok(one) = Watched::open(&self.root, pid, true) {
+                    place.insert(one);
+                    out.processes += 1;
+                }
+            }
+        }
+        let start = Instant::now();
+        let (mut touched, mut resident, mut huge) = (RunsByRegion::default(), 0, 0);
+        let mut state = EpochState::default();
+        let mut gone = Vec::new();
+        for (pid, one) in &mut self.watched {
+            let look = one.look(&mut self.tables, &mut self.regions)?;
+            touched.merge(look.touched);
+            resident += look.resident;
+            huge += look.huge;
+            state.cpu_ns += look.cpu.0;
+            state.incomplete |= look.incomplete;
+            if look.ended {
+                one.give_back_all(&mut self.regions);
+                out.last_lost += 1;
+                gone.push(*pid);
+            }
+        }
+        gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
+        let took = start.elapsed();
+        state.time_ns = Nanos::from(begin.elapsed()).0;
+        state.resident_pages = resident;
+        state.reclaimed = self.reclaim.grew(&self.root);
+        self.write_news(writer)?;
+        writer.record(&Record::State(state))?;
+        for (region, runs) in touched.sorted() {
+            out.touched += runs.iter().map(|run| run.count).sum::<u64>();
+            for part in runs.chunks(MOST_RUNS) {
+                writer.record(&Record::Epoch(Epoch { time_ns: state.time_ns, region, pages: part.to_vec() }))?;
+            }
+        }
+        out.epochs += 1;
+        out.reclaimed += u64::from(state.reclaimed);
+        out.incomplete += u64::from(state.incomplete);
+        out.cpu = Nanos(out.cpu.0.saturating_add(state.cpu_ns));
+        if resident > out.resident_peak {
+            (out.resident_peak, out.huge_at_peak) = (resident, huge);
+        }
+        out.looking += took;
+        out.longest = out.longest.max(took);
+        Ok(took)
+    }
+
+    /// The processes there are now, known or not. One process stays the only one: its number may come to mean another.
+    fn arrived(&self) -> Result<Vec<u32>, KernelError> {
+        match &self.settings.target {
+            Target::Process(_) => Ok(Vec::new()),
+            target => match pids(&self.root, target) {
+                // A group that was removed has no processes.
+                Err(error) if error.is_absent() => Ok(Vec::new()),
+                other => other,
+            },
+        }
+    }
+
+    fn write_news<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<(), TouchesError> {
+        for news in self.regions.news.drain(..) {
+            match news {
+                News::Region(region) => drop(writer.region(&region)?),
+                News::Change(region, change) => writer.record(&Record::Mapping { region, change })?,
+            }
+        }
+        Ok(())
+    }
+
+    fn is_disk_full(&self) -> bool {
+        let dir = self.settings.dir.as_deref();
+        dir.and_then(|dir| place::describe(dir).ok()).is_some_and(|place| place.available < KEPT_FREE)
+    }
+}
+
+/// The processes there are now. Of ourselves nothing is recorded.
+fn pids(root: &Root, target: &Target) -> Result<Vec<u32>, KernelError> {
+    let own = std::process::id();
+    match target {
+        Target::Process(pid) => Ok(vec![*pid]),
+        Target::Group(dir) => {
+            let mut found = ramline_kernel::cgroup::processes_below(root, dir)?;
+            found.retain(|pid| *pid != own);
+            Ok(found)
+        }
+        Target::Descendants => {
+            let (mut out, mut left) = (Vec::new(), vec![own]);
+            while let Some(pid) = left.pop() {
+                let children = process::process_children(root, pid)?;
+                left.extend(&children);
+                out.extend(children);
+            }
+            Ok(out)
+        }
+    }
+}
