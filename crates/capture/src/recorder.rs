@@ -1,6 +1,6 @@
 //! The loop: epoch by epoch, look at every process, and write what was touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -78,6 +78,8 @@ pub struct Recorded {
     pub processes: u64,
     /// Processes whose last epoch could not be read, since they had ended.
     pub last_lost: u64,
+    /// Processes that may not be read.
+    pub unreadable: u64,
     /// Pages touched, summed over epochs.
     pub touched: u64,
     /// The most pages that were present at once.
@@ -126,6 +128,8 @@ pub struct Recorder {
     /// What the proof found.
     pub proof: Proof,
     watched: BTreeMap<u32, Watched>,
+    /// Those that may not be read.
+    unreadable: BTreeSet<u32>,
     reclaim: ReclaimCount,
     regions: Regions,
     pace: Pace,
@@ -179,7 +183,7 @@ impl Recorder {
             };
             return Err(KernelError::refused("record touches of", object, rule, ""));
         }
-        Ok(Recorder { root: root.clone(), settings, tables, proof, watched, reclaim, regions: Regions::default(), pace })
+        Ok(Recorder { root: root.clone(), settings, tables, proof, watched, unreadable: BTreeSet::new(), reclaim, regions: Regions::default(), pace })
     }
 
     /// The pause of each epoch that is to be expected, and the length of an epoch.
@@ -205,6 +209,7 @@ impl Recorder {
             incomplete: 0,
             processes: self.watched.len() as u64,
             last_lost: 0,
+            unreadable: 0,
             touched: 0,
             resident_peak: 0,
             huge_at_peak: 0,
@@ -277,6 +282,9 @@ impl Recorder {
 
     fn epoch<W: Write>(&mut self, begin: Instant, writer: &mut Writer<W>, out: &mut Recorded) -> Result<Duration, CaptureError> {
         for pid in self.arrived()? {
+            if self.unreadable.contains(&pid) {
+                continue;
+            }
             if let std::collections::btree_map::Entry::Vacant(place) = self.watched.entry(pid) {
                 // One that has ended between the list and now is not seen.
                 if let Ok(one) = Watched::open(&self.root, pid, true) {
@@ -290,7 +298,16 @@ impl Recorder {
         let mut state = EpochState::default();
         let mut gone = Vec::new();
         for (pid, one) in &mut self.watched {
-            let look = one.look(&mut self.tables, &mut self.regions)?;
+            let look = match one.look(&mut self.tables, &mut self.regions) {
+                // One of many that belongs to another user (set-uid) is no reason to lose the others.
+                Err(error) if error.is_denied() && !matches!(self.settings.target, Target::Process(_)) => {
+                    self.unreadable.insert(*pid);
+                    gone.push(*pid);
+                    state.incomplete = true;
+                    continue;
+                }
+                other => other?,
+            };
             touched.merge(look.touched);
             resident += look.resident;
             huge += look.huge;
@@ -316,6 +333,7 @@ impl Recorder {
             }
         }
         out.epochs += 1;
+        out.unreadable = self.unreadable.len() as u64;
         out.reclaimed += u64::from(state.reclaimed);
         out.incomplete += u64::from(state.incomplete);
         out.cpu = Nanos(out.cpu.0.saturating_add(state.cpu_ns));

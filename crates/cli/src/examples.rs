@@ -193,6 +193,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("trace make", &[("ramline trace make code-plus-data --rounds 2 --out load.trace", "two rounds of it")]),
+    (
+        "trace record",
+        &[
+            ("sudo ramline trace record --pid postgres --for 60s --out load.trace", "a minute of one process"),
+            ("sudo ramline trace record --out build.trace -- make", "a command and all it starts"),
+        ],
+    ),
     ("trace info", &[("ramline trace info load.trace", "what is in it, and whether it is whole")]),
     (
         "trace curve",

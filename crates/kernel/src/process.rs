@@ -207,6 +207,11 @@ pub fn kill_led_by(child: &Child) -> Result<()> {
     done.tried("kill the group of", format!("process {}", child.id()))
 }
 
+/// Asks a child of ours, not waited for yet, to end (SIGTERM). One that has ended already is none to ask.
+pub fn ask_to_end(child: &Child) {
+    number(child.id()).and_then(|pid| kill_process(pid, Signal::TERM)).ok();
+}
+
 /// Kills this process as `kill -9` would: for fault injection. Nothing is cleaned up.
 pub fn kill_self() -> ! {
     kill(std::process::id()).ok();

@@ -6,10 +6,11 @@ pub mod files;
 mod import;
 mod info;
 mod make;
+mod record;
 
 use crate::prelude::*;
 
-/// Keep what a load touches in a file: make one, look at it, its miss ratio curve, from and to libCacheSim
+/// Keep what a load touches in a file: record or make one, look at it, its miss ratio curve, from and to libCacheSim
 #[derive(Debug, Args)]
 pub struct Trace {
     #[command(subcommand)]
@@ -19,6 +20,7 @@ pub struct Trace {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Make(make::Make),
+    Record(record::Record),
     Info(info::Info),
     Curve(curve::Curve),
     Export(export::Export),
@@ -33,6 +35,7 @@ impl Trace {
     pub fn run(&self) -> Result<u8> {
         match &self.verb {
             Verb::Make(make) => make.run(),
+            Verb::Record(record) => record.run(),
             Verb::Info(info) => info.run(),
             Verb::Curve(curve) => curve.run(),
             Verb::Export(export) => export.run(),

@@ -1,0 +1,244 @@
+//! `ramline trace record`.
+
+use std::process::{Child, Command};
+
+use ramline_capture::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
+use ramline_kernel::cgroup::Hierarchy;
+use ramline_kernel::process;
+use ramline_trace::touches::{Header, Maker, Origin, TouchesError, Writer};
+
+use super::files::{TOUCHES, into_io};
+use crate::prelude::*;
+use crate::{output, place, whom};
+
+/// What is told beforehand: from so long on a pause is felt.
+const FELT: Duration = Duration::from_millis(20);
+/// The longest that clearing takes, as a multiple of what is expected: 75 to 300 ns a page were measured.
+const LONGEST: u32 = 3;
+/// A whole command that would work.
+const HINT: &str = "ramline trace record --pid 1234 --out load.trace";
+
+/// Record which pages a process, a control group or a command touches (root)
+///
+/// Page tables are read and their accessed bits cleared, about ten times a second, less often for much memory; nothing is stopped or traced. It sees which pages
+/// were touched in an epoch: not in which order, how often, or whether they were written, and no read(2). It is refused where memory is being reclaimed.
+/// Needs Linux 5.14 on x86-64, and root or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE.
+#[derive(Debug, Args)]
+#[command(override_usage = "ramline trace record --out <FILE> [OPTIONS] -- <COMMAND>...\n       \
+    ramline trace record --out <FILE> --pid <PID|NAME> [--for <TIME>]\n       \
+    ramline trace record --out <FILE> --cgroup <GROUP> [--for <TIME>]")]
+pub struct Record {
+    /// This process, by id or name
+    #[arg(long, value_name = "PID|NAME", conflicts_with_all = ["cgroup", "command"])]
+    pid: Option<String>,
+    /// The processes of this control group and of those below it, and those that come
+    #[arg(long, value_name = "GROUP", conflicts_with = "command")]
+    cgroup: Option<PathBuf>,
+    /// The file, - for stdout
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// How long [default: until it ends, or Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
+    /// The share of time that reading and clearing may take: it makes epochs longer
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
+    overhead: f64,
+    /// This command and all it starts, until they end
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
+    let share = number.filter(|number| (0.1..=50.0).contains(number)).map(|number| number / 100.0);
+    share.ok_or_else(|| format!("'{text}' is not a share of 0.1% to 50%; write for example 2%"))
+}
+
+impl Record {
+    pub fn run(&self) -> Result<u8> {
+        let root = Root::live();
+        let (target, name) = self.target(&root)?;
+        signals::install();
+        let dir = self.out.parent().map(Path::to_owned).filter(|_| self.out != Path::new("-"));
+        let settings = Settings { target, time: self.time, overhead: self.overhead, dir };
+        let page = u32::try_from(process::page_size()).unwrap_or(4096);
+        let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };
+        let out = place::open(&self.out, TOUCHES, HINT)?;
+        let is_file = out.is_file();
+        let recorder = Recorder::open(&root, settings).map_err(|error| self.refused(error))?;
+        self.announce(&recorder);
+        let mut child = self.start()?;
+        let terminal = Terminal::new();
+        let (mut done, mut refused) = (None, None);
+        let written = out.write_with(|out| {
+            let recorded = Writer::new(out, &header).map_err(CaptureError::from).and_then(|mut writer| {
+                let recorded = recorder.record(&mut writer, |so_far| {
+                    terminal.now(format!("recording: {} s, {} epochs", so_far.passed.as_secs(), so_far.epochs));
+                })?;
+                writer.finish()?;
+                Ok(recorded)
+            });
+            match recorded {
+                Ok(recorded) => {
+                    done = Some(recorded);
+                    Ok(())
+                }
+                Err(CaptureError::Write(TouchesError::Io(error))) => Err(error),
+                Err(CaptureError::Write(error)) => Err(into_io(error)),
+                Err(CaptureError::Kernel(error)) => Err(std::io::Error::other(refused.insert(error).to_string())),
+            }
+        });
+        drop(terminal);
+        if let Some(child) = &mut child {
+            finish(child, done.as_ref().map(|done| done.ended))?;
+        }
+        if let Some(error) = refused {
+            return Err(error.into());
+        }
+        let bytes = written?;
+        if let Some(recorded) = done {
+            let path = if is_file { self.out.to_string_lossy() } else { "the recording".into() };
+            report(&ramline_view::escape(&path), Bytes(bytes), &recorded).iter().for_each(|line| output::tell(line));
+        }
+        Ok(exit::DONE)
+    }
+
+    fn target(&self, root: &Root) -> Result<(Target, String)> {
+        match (&self.pid, &self.cgroup, self.command.first()) {
+            (Some(text), _, _) => {
+                let pid = whom::one(root, text, "ramline trace record --out load.trace --pid")?;
+                ensure!(pid != std::process::id(), Failure::usage(format!("process {pid} is this ramline\n  try: {HINT}")));
+                let stat = process::stat(root, pid).map_err(|error| error.or_hint("ramline show processes --by process"))?;
+                Ok((Target::Process(pid), format!("process {pid} ({})", stat.name)))
+            }
+            (_, Some(group), _) => {
+                let hierarchy = Hierarchy::detect(root)?;
+                let name = group.to_string_lossy();
+                let found = hierarchy.groups_named(&name).0;
+                let [dir] = found.as_slice() else {
+                    let which = if found.is_empty() { "no group goes" } else { "several groups go" };
+                    let name = ramline_view::escape(&name);
+                    return Err(Failure::usage(format!("{which} by the name {name}\n  try: ramline show cgroups")).into());
+                };
+                Ok((Target::Group(dir.clone()), format!("group {}", dir.display())))
+            }
+            (None, None, Some(program)) => Ok((Target::Descendants, program.to_string_lossy().into_owned())),
+            (None, None, None) => {
+                let text = format!("nothing to record was named: --pid, --cgroup or a command behind --\n  try: {HINT}");
+                Err(Failure::usage(text).into())
+            }
+        }
+    }
+
+    /// What to do instead, where it is not to be.
+    fn refused(&self, error: KernelError) -> KernelError {
+        match (&self.pid, &self.cgroup) {
+            (Some(whom), _) if error.is_refused() => error.or_hint(&format!("ramline need {}", ramline_units::quoted(whom))),
+            (_, Some(group)) if error.is_refused() => error.or_hint(&format!("ramline need {}", ramline_units::quoted_path(group))),
+            _ => error,
+        }
+    }
+
+    fn announce(&self, recorder: &Recorder) {
+        let (pause, epoch) = recorder.expected();
+        if pause * LONGEST >= FELT {
+            let ms = |time: Duration| time.as_millis();
+            output::tell(&format!(
+                "Each {:.1} s the process will be held up for {} to {} ms, while its accessed bits are cleared; --overhead 0.5% makes that rarer.",
+                epoch.as_secs_f64(),
+                ms(pause),
+                ms(pause * LONGEST)
+            ));
+        }
+    }
+
+    fn start(&self) -> Result<Option<Child>> {
+        let Some((program, arguments)) = self.command.split_first() else { return Ok(None) };
+        process::adopt_orphans()?;
+        let started = Command::new(program).args(arguments).spawn();
+        let child = started.map_err(|error| KernelError::io("start", Path::new(program), error))?;
+        Ok(Some(child))
+    }
+}
+
+/// Waits for the command, which goes on when the time is over; a signal is passed on.
+fn finish(child: &mut Child, ended: Option<Ended>) -> Result<()> {
+    if matches!(ended, Some(Ended::Signal) | None) {
+        process::ask_to_end(child);
+    }
+    process::wait_with_usage(child)?;
+    Ok(())
+}
+
+/// What was recorded, by which method, what it cost and what was lost.
+fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
+    let page = process::page_size();
+    let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+    let share = |part: u64, whole: u64| {
+        Bytes(part).share_of(Bytes(whole)).map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+    };
+    let mut out = vec![format!(
+        "{path}: {size} written: {} epochs in {:.1} s, {} page touches of {} process{}, at most {} resident{}.",
+        done.epochs,
+        done.passed.as_secs_f64(),
+        done.touched,
+        done.processes,
+        if done.processes == 1 { "" } else { "es" },
+        bytes(done.resident_peak),
+        match done.ended {
+            Ended::Processes | Ended::Time => "",
+            Ended::Signal => "; ended by a signal",
+            Ended::Disk => "; ended early, since less than 64 MiB of the disk are free",
+        }
+    )];
+    let proof = &done.proof;
+    out.push(format!(
+        "Method: accessed bits of page tables, read through bpf(2). Of {} own pages touched before, {} were seen; of {} not touched, {}.",
+        proof.touched, proof.seen, proof.untouched, proof.false_ones
+    ));
+    out.push(format!(
+        "Cost: {:.2} s of CPU time, {} of the {:.2} s that was recorded; the longest pause was at most {} ms; epochs of {} ms at the end.",
+        done.own_cpu.as_secs_f64(),
+        share(done.own_cpu.0, done.cpu.0),
+        done.cpu.as_secs_f64(),
+        done.longest.as_millis(),
+        done.epoch.as_millis()
+    ));
+    out.push("Not recorded: which pages were written, read(2) and write(2), the order within an epoch.".to_owned());
+    if done.last_lost > 0 {
+        out.push(format!("Lost: the last epoch of {} that ended.", things(done.last_lost, "process", "processes")));
+    }
+    if done.unreadable > 0 {
+        out.push(format!("Lost: all of {} that may not be read by this user.", things(done.unreadable, "process", "processes")));
+    }
+    if done.incomplete > done.last_lost {
+        out.push(format!("Lost: part of the touches in up to {}, in which page tables changed while they were read.", things(done.incomplete, "epoch", "epochs")));
+    }
+    if done.reclaimed > 0 {
+        out.push(format!(
+            "Reclaim: memory was reclaimed in {} of {} epochs; their touches are not complete, and the file marks them.",
+            done.reclaimed, done.epochs
+        ));
+    }
+    if done.huge_at_peak > 0 {
+        out.push(format!("Huge pages: {} of its memory was seen in pieces of 2 MiB.", share(done.huge_at_peak, done.resident_peak)));
+    }
+    out
+}
+
+fn things(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_is_a_share_with_or_without_its_sign() {
+        assert_eq!((share("2%"), share("0.5")), (Ok(0.02), Ok(0.005)));
+        for bad in ["0%", "51%", "-1%", "nan", "2 MiB", ""] {
+            assert!(share(bad).unwrap_err().contains("for example 2%"), "{bad}");
+        }
+    }
+}
