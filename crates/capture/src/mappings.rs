@@ -64,7 +64,13 @@ fn line(line: &[u8]) -> Option<Mapping> {
         // The kernel's own file system for shared memory has no name that a user gave, and major number 0.
         let unnamed = ["/dev/zero", "/SYSV", "/memfd:"].iter().any(|begin| name.starts_with(begin));
         let shmem = (unnamed && major == 0) || name.starts_with("/dev/shm/");
-        Mapped::File { id: FileId { device: ramline_trace::device_number(major, minor), inode }, name, offset, private, shmem }
+        Mapped::File {
+            id: FileId { device: ramline_trace::device_number(major, minor), inode },
+            name,
+            offset,
+            private,
+            shmem,
+        }
     };
     Some(Mapping { range: start..end, executable, what })
 }
@@ -83,7 +89,10 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!((found[0].range.clone(), &found[0].what), (0x55a0..0x55b0, &Mapped::Anonymous));
         let Mapped::File { id, name, offset, private, shmem } = &found[1].what else { panic!() };
-        assert_eq!((id.inode, name.as_str(), *offset, *private, *shmem), (42, "/usr/lib/a b.so (deleted)", 0x2000, true, false));
+        assert_eq!(
+            (id.inode, name.as_str(), *offset, *private, *shmem),
+            (42, "/usr/lib/a b.so (deleted)", 0x2000, true, false)
+        );
         assert!(found[1].executable && matches!(found[2].what, Mapped::File { shmem: true, private: false, .. }));
     }
 }

@@ -29,7 +29,7 @@ impl Pace {
         pace
     }
 
-    /// Reading and clearing took so long in the last epoch.
+    /// Reading and clearing took so much CPU time in the last epoch.
     pub fn cost(&mut self, took: Duration) {
         // Half of what is new: one epoch in which a processor was taken away does not lengthen all that follow.
         let wanted = took.div_f64(self.overhead.max(1e-4)).max(SHORTEST);

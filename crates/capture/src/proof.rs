@@ -71,7 +71,8 @@ pub fn prove(root: &Root, tables: &mut PageTables, wait: Duration) -> Result<Pro
         let mut accessed = vec![false; pages];
         let range = begin..begin + pages as u64 * PAGE;
         let space = tables.space(std::process::id())?;
-        let space = space.ok_or_else(|| KernelError::unsupported("find", "this process", "its memory in the kernel"))?;
+        let space =
+            space.ok_or_else(|| KernelError::unsupported("find", "this process", "its memory in the kernel"))?;
         tables.walk(&space, std::slice::from_ref(&range), |leaf| {
             for address in (0..leaf.pages).map(|n| leaf.address + n * PAGE).filter(|address| range.contains(address)) {
                 let n = usize::try_from((address - begin) / PAGE).unwrap_or(usize::MAX);

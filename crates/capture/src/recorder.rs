@@ -90,7 +90,7 @@ pub struct Recorded {
     pub cpu: Nanos,
     /// CPU time of the recorder.
     pub own_cpu: Nanos,
-    /// Time in which bits were read and cleared.
+    /// Time in which bits were read and cleared, as the clock has it.
     pub looking: Duration,
     /// The longest single look.
     pub longest: Duration,
@@ -165,7 +165,8 @@ impl Recorder {
         let pace = Pace::new(settings.overhead, recorder_pages);
         let proof = prove(root, &mut tables, pace.length().min(Duration::from_secs(2)))?;
         if !proof.is_good() {
-            let rule = "something else clears accessed bits (DAMON, reclaim, another recorder), so that touches would be lost";
+            let rule =
+                "something else clears accessed bits (DAMON, reclaim, another recorder), so that touches would be lost";
             let users = ramline_kernel::damon::running(root);
             let also = if users.is_empty() { String::new() } else { format!("; running: {}", users.join(", ")) };
             let numbers = format!(
@@ -183,7 +184,17 @@ impl Recorder {
             };
             return Err(KernelError::refused("record touches of", object, rule, ""));
         }
-        Ok(Recorder { root: root.clone(), settings, tables, proof, watched, unreadable: BTreeSet::new(), reclaim, regions: Regions::default(), pace })
+        Ok(Recorder {
+            root: root.clone(),
+            settings,
+            tables,
+            proof,
+            watched,
+            unreadable: BTreeSet::new(),
+            reclaim,
+            regions: Regions::default(),
+            pace,
+        })
     }
 
     /// The pause of each epoch that is to be expected, and the length of an epoch.
@@ -197,7 +208,11 @@ impl Recorder {
     ///
     /// # Errors
     /// Nothing can be read or written any more.
-    pub fn record<W: Write>(mut self, writer: &mut Writer<W>, mut progress: impl FnMut(&Recorded)) -> Result<Recorded, CaptureError> {
+    pub fn record<W: Write>(
+        mut self,
+        writer: &mut Writer<W>,
+        mut progress: impl FnMut(&Recorded),
+    ) -> Result<Recorded, CaptureError> {
         let begin = Instant::now();
         let own = process::own_usage()?.cpu();
         let mut out = Recorded {
@@ -242,7 +257,8 @@ impl Recorder {
                 disk = Instant::now();
                 self.is_disk_full()
             };
-            let ended = if self.watched.is_empty() { Some(Ended::Processes) } else { reason.or(full.then_some(Ended::Disk)) };
+            let ended =
+                if self.watched.is_empty() { Some(Ended::Processes) } else { reason.or(full.then_some(Ended::Disk)) };
             if let Some(ended) = ended {
                 out.ended = ended;
                 return Ok(out);
@@ -280,7 +296,12 @@ impl Recorder {
         }
     }
 
-    fn epoch<W: Write>(&mut self, begin: Instant, writer: &mut Writer<W>, out: &mut Recorded) -> Result<Duration, CaptureError> {
+    fn epoch<W: Write>(
+        &mut self,
+        begin: Instant,
+        writer: &mut Writer<W>,
+        out: &mut Recorded,
+    ) -> Result<Duration, CaptureError> {
         for pid in self.arrived()? {
             if self.unreadable.contains(&pid) {
                 continue;
@@ -293,7 +314,7 @@ impl Recorder {
                 }
             }
         }
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), process::own_usage()?.cpu());
         let (mut touched, mut resident, mut huge) = (RunsByRegion::default(), 0, 0);
         let mut state = EpochState::default();
         let mut gone = Vec::new();
@@ -342,7 +363,8 @@ impl Recorder {
         }
         out.looking += took;
         out.longest = out.longest.max(took);
-        Ok(took)
+        // CPU time, since a busy machine takes the processor away meanwhile, which is no cost of ours.
+        Ok(Duration::from_nanos(ramline_units::growth(cpu.0, process::own_usage()?.cpu().0).unwrap_or(0)))
     }
 
     /// The processes there are now, known or not. One process stays the only one: its number may come to mean another.

@@ -14,6 +14,9 @@ use crate::mappings::{Mapped, Mapping};
 /// Bytes of a page, and of what page tables count in.
 pub const PAGE: u64 = 4096;
 
+/// The longest name of a file that the format holds (PATH_MAX); in /proc/PID/maps some bytes of a name take four.
+const LONGEST_NAME: usize = 4096;
+
 /// What is new in a recording, in the order in which it is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
@@ -47,7 +50,11 @@ impl Regions {
             }
             return *region;
         }
-        let backing = if shmem { Backing::Shared } else { Backing::File { id, name: Some(name.to_owned()).filter(|name| !name.is_empty()) } };
+        let backing = if shmem {
+            Backing::Shared
+        } else {
+            Backing::File { id, name: Some(name.to_owned()).filter(|name| (1..=LONGEST_NAME).contains(&name.len())) }
+        };
         let region = self.add(Region { backing, bytes: end, executable: mapping.executable, compressed: None });
         self.files.insert(id, (region, end));
         region
@@ -146,7 +153,10 @@ mod tests {
         assert_eq!(own.page(0x0f_1000), Some((1, 1)));
         assert_eq!((own.page(0x14_0000), own.page(0x0e_f000)), (None, None));
         let grown = News::Change(0, Change::Grow(0x4_0000));
-        assert_eq!(all.news, [News::Region(Region::anonymous(0x2_0000)), grown, News::Region(Region::anonymous(0x1_0000))]);
+        assert_eq!(
+            all.news,
+            [News::Region(Region::anonymous(0x2_0000)), grown, News::Region(Region::anonymous(0x1_0000))]
+        );
     }
 
     #[test]

@@ -97,9 +97,11 @@ mod tests {
     fn what_is_left_is_what_stands_in_the_first_alone() {
         let all = [1, 2, 3, 5, 6, 9];
         for bits in 0..64u32 {
-            let others: Vec<u64> = all.iter().enumerate().filter(|(n, _)| bits >> n & 1 == 1).map(|(_, page)| *page).collect();
+            let others: Vec<u64> =
+                all.iter().enumerate().filter(|(n, _)| bits >> n & 1 == 1).map(|(_, page)| *page).collect();
             let left: Vec<u64> = all.iter().copied().filter(|page| !others.contains(page)).collect();
-            let found: Vec<u64> = of(&all).without(&of(&others)).iter().flat_map(|(_, run)| run.first..run.end()).collect();
+            let found: Vec<u64> =
+                of(&all).without(&of(&others)).iter().flat_map(|(_, run)| run.first..run.end()).collect();
             assert_eq!(found, left, "without {others:?}");
         }
     }

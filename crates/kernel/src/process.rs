@@ -33,8 +33,8 @@ use crate::input;
 use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
-pub(crate) use usage::wait_for;
 pub use followed::{Followed, adopt_orphans, process_children};
+pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 pub use work::{Work, work};
 

@@ -23,7 +23,8 @@ fn records(random: &mut SplitMix64, count: u64) -> Vec<Record> {
             2 => Record::Mapping { region, change: Change::Unmap(run) },
             3 => Record::Mapping { region, change: Change::Grow(random.next_u64()) },
             4 => {
-                let (time_ns, cpu_ns, resident_pages) = (random.below(1 << 40), random.below(1 << 40), random.below(1 << 40));
+                let (time_ns, cpu_ns, resident_pages) =
+                    (random.below(1 << 40), random.below(1 << 40), random.below(1 << 40));
                 let (reclaimed, incomplete) = (random.below(2) == 0, random.below(2) == 0);
                 Record::State(EpochState { time_ns, cpu_ns, resident_pages, reclaimed, incomplete })
             }

@@ -28,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "plan", "kernel"]),
     ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
+    ("capture", &["units", "trace", "kernel"]),
     ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
     ("lzo", &[]),
     ("measure", &["units", "lzo", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
@@ -55,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "sandbox",
             "measure",
             "pagecache",
+            "capture",
             "lab",
             "predict",
         ],
@@ -135,7 +137,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 
 #[test]
 fn kernel_paths_stand_only_in_kernel_and_gather() {
-    for name in ["act", "sandbox", "measure", "pagecache", "lab", "cli"] {
+    for name in ["act", "capture", "sandbox", "measure", "pagecache", "lab", "cli"] {
         for source::Source { path, code, .. } in source::of_crate(name) {
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
@@ -195,6 +197,7 @@ fn programs_of_the_system_are_started_by_the_one_function_that_looks_at_their_ow
         // What the user has named.
         "sandbox/src/child/command.rs",
         "cli/src/commands/cache/trace.rs",
+        "cli/src/commands/trace/record.rs",
         "pagecache/src/run.rs",
         // A command of the command line.
         "cli/src/commands/lab/run.rs",

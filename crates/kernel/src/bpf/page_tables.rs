@@ -134,7 +134,11 @@ impl PageTables {
     pub fn open(root: &Root) -> Result<PageTables> {
         let tried = "read page tables through";
         if !cfg!(target_arch = "x86_64") {
-            return Err(KernelError::unsupported(tried, "bpf(2)", "page tables of this processor; only x86-64 is known"));
+            return Err(KernelError::unsupported(
+                tried,
+                "bpf(2)",
+                "page tables of this processor; only x86-64 is known",
+            ));
         }
         let fields = Fields::of(&Btf::of_kernel(root)?)?;
         let mut memory = KernelMemory::open()?;
@@ -191,7 +195,8 @@ impl PageTables {
         page.advise(Advice::NoHugePages)?;
         let mut secret = [0u8; 4096];
         for part in secret.chunks_mut(256) {
-            rustix::rand::getrandom(part, rustix::rand::GetRandomFlags::empty()).tried("get random bytes for", "a proof")?;
+            rustix::rand::getrandom(part, rustix::rand::GetRandomFlags::empty())
+                .tried("get random bytes for", "a proof")?;
         }
         page.write_at(0, &secret)?;
         let address = page.as_slice().as_ptr().addr() as u64;

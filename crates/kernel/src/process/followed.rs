@@ -41,7 +41,8 @@ impl Followed {
     fn read(&self, name: &str) -> Result<Vec<u8>> {
         let path = self.path.join(name);
         let mut out = Vec::new();
-        let file = openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(|error| self.failed("read", &path, error.into()))?;
+        let file = openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| self.failed("read", &path, error.into()))?;
         File::from(file).take(LARGEST).read_to_end(&mut out).map_err(|error| self.failed("read", &path, error))?;
         Ok(out)
     }
@@ -84,7 +85,8 @@ impl Followed {
     pub fn clear_accessed(&self) -> Result<()> {
         let path = self.path.join("clear_refs");
         let file = openat(&self.dir, "clear_refs", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
-        let mut file = File::from(file.map_err(|error| self.failed("clear the accessed bits by", &path, error.into()))?);
+        let mut file =
+            File::from(file.map_err(|error| self.failed("clear the accessed bits by", &path, error.into()))?);
         // 1: CLEAR_REFS_ALL, 4: CLEAR_REFS_SOFT_DIRTY, which flushes on every kernel (fs/proc/task_mmu.c).
         for what in [b"1", b"4"] {
             file.write_all(what).map_err(|error| self.failed("clear the accessed bits by", &path, error))?;
@@ -131,7 +133,11 @@ pub fn process_children(root: &Root, pid: u32) -> Result<Vec<u32>> {
         match read_text(&path) {
             Ok(text) => out.extend(text.split_whitespace().filter_map(|word| word.parse::<u32>().ok())),
             Err(error) if error.is_absent() && task.path().join("stat").exists() => {
-                return Err(KernelError::unsupported("follow the children of", &tasks, "/proc/PID/task/TID/children (CONFIG_PROC_CHILDREN)"));
+                return Err(KernelError::unsupported(
+                    "follow the children of",
+                    &tasks,
+                    "/proc/PID/task/TID/children (CONFIG_PROC_CHILDREN)",
+                ));
             }
             Err(_) => {}
         }

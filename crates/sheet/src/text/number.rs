@@ -55,6 +55,8 @@ impl From<u64> for Cell {
 pub fn things(n: u64, one: &str) -> String {
     let ending = match one {
         _ if n == 1 => "",
+        // Spoken with a k.
+        "epoch" => "s",
         hissing if hissing.ends_with('s') || hissing.ends_with("ch") => "es",
         _ => "s",
     };

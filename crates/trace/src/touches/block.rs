@@ -163,7 +163,13 @@ mod tests {
             Record::Mapping { region: 2, change: Change::Map(run(5, 7)) },
             Record::Mapping { region: 2, change: Change::Unmap(run(6, 1)) },
             Record::Mapping { region: 0, change: Change::Grow(1 << 50) },
-            Record::State(EpochState { time_ns: 7, cpu_ns: 1 << 50, resident_pages: 300, reclaimed: true, incomplete: false }),
+            Record::State(EpochState {
+                time_ns: 7,
+                cpu_ns: 1 << 50,
+                resident_pages: 300,
+                reclaimed: true,
+                incomplete: false,
+            }),
             Record::State(EpochState { incomplete: true, ..EpochState::default() }),
             Record::Round(u32::MAX),
         ];

@@ -107,8 +107,12 @@ impl Record {
         match (&self.pid, &self.cgroup, self.command.first()) {
             (Some(text), _, _) => {
                 let pid = whom::one(root, text, "ramline trace record --out load.trace --pid")?;
-                ensure!(pid != std::process::id(), Failure::usage(format!("process {pid} is this ramline\n  try: {HINT}")));
-                let stat = process::stat(root, pid).map_err(|error| error.or_hint("ramline show processes --by process"))?;
+                ensure!(
+                    pid != std::process::id(),
+                    Failure::usage(format!("process {pid} is this ramline\n  try: {HINT}"))
+                );
+                let stat =
+                    process::stat(root, pid).map_err(|error| error.or_hint("ramline show processes --by process"))?;
                 Ok((Target::Process(pid), format!("process {pid} ({})", stat.name)))
             }
             (_, Some(group), _) => {
@@ -118,13 +122,16 @@ impl Record {
                 let [dir] = found.as_slice() else {
                     let which = if found.is_empty() { "no group goes" } else { "several groups go" };
                     let name = ramline_view::escape(&name);
-                    return Err(Failure::usage(format!("{which} by the name {name}\n  try: ramline show cgroups")).into());
+                    return Err(
+                        Failure::usage(format!("{which} by the name {name}\n  try: ramline show cgroups")).into()
+                    );
                 };
                 Ok((Target::Group(dir.clone()), format!("group {}", dir.display())))
             }
             (None, None, Some(program)) => Ok((Target::Descendants, program.to_string_lossy().into_owned())),
             (None, None, None) => {
-                let text = format!("nothing to record was named: --pid, --cgroup or a command behind --\n  try: {HINT}");
+                let text =
+                    format!("nothing to record was named: --pid, --cgroup or a command behind --\n  try: {HINT}");
                 Err(Failure::usage(text).into())
             }
         }
@@ -133,8 +140,12 @@ impl Record {
     /// What to do instead, where it is not to be.
     fn refused(&self, error: KernelError) -> KernelError {
         match (&self.pid, &self.cgroup) {
-            (Some(whom), _) if error.is_refused() => error.or_hint(&format!("ramline need {}", ramline_units::quoted(whom))),
-            (_, Some(group)) if error.is_refused() => error.or_hint(&format!("ramline need {}", ramline_units::quoted_path(group))),
+            (Some(whom), _) if error.is_refused() => {
+                error.or_hint(&format!("ramline need {}", ramline_units::quoted(whom)))
+            }
+            (_, Some(group)) if error.is_refused() => {
+                error.or_hint(&format!("ramline need {}", ramline_units::quoted_path(group)))
+            }
             _ => error,
         }
     }
@@ -209,10 +220,16 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
         out.push(format!("Lost: the last epoch of {} that ended.", things(done.last_lost, "process", "processes")));
     }
     if done.unreadable > 0 {
-        out.push(format!("Lost: all of {} that may not be read by this user.", things(done.unreadable, "process", "processes")));
+        out.push(format!(
+            "Lost: all of {} that may not be read by this user.",
+            things(done.unreadable, "process", "processes")
+        ));
     }
     if done.incomplete > done.last_lost {
-        out.push(format!("Lost: part of the touches in up to {}, in which page tables changed while they were read.", things(done.incomplete, "epoch", "epochs")));
+        out.push(format!(
+            "Lost: part of the touches in up to {}, in which page tables changed while they were read.",
+            things(done.incomplete, "epoch", "epochs")
+        ));
     }
     if done.reclaimed > 0 {
         out.push(format!(
@@ -221,7 +238,10 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
         ));
     }
     if done.huge_at_peak > 0 {
-        out.push(format!("Huge pages: {} of its memory was seen in pieces of 2 MiB.", share(done.huge_at_peak, done.resident_peak)));
+        out.push(format!(
+            "Huge pages: {} of its memory was seen in pieces of 2 MiB.",
+            share(done.huge_at_peak, done.resident_peak)
+        ));
     }
     out
 }

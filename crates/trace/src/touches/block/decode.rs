@@ -7,8 +7,8 @@ use super::super::frame::PADDING;
 use super::super::record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
 use super::super::{MOST_BYTES, MOST_PAGES, MOST_RUNS};
 use super::{
-    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND,
-    STATE, State, THREAD, UNMAP,
+    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED,
+    ROUND, STATE, State, THREAD, UNMAP,
 };
 
 const CUT: &str = "a record of a block is cut off";

@@ -4,7 +4,8 @@ use super::super::code::{put, zigzag};
 use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
 use super::super::{MOST_PAGES, MOST_RUNS};
 use super::{
-    CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
+    CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND, STATE,
+    State, THREAD, UNMAP,
 };
 use crate::error::TouchesError;
 
