@@ -19,6 +19,8 @@ use crate::watched::Watched;
 
 /// So much of the disk is left free.
 const KEPT_FREE: Bytes = Bytes::from_mib(64);
+/// How long there must have been no reclaim.
+const RECLAIM: Duration = Duration::from_secs(1);
 /// How often the disk is looked at.
 const DISK: Duration = Duration::from_secs(1);
 
@@ -147,7 +149,7 @@ impl Recorder {
             Target::Descendants => ReclaimCount::group_of(root, std::process::id()),
             Target::Group(dir) => Some(dir.clone()),
         };
-        let mut reclaim = ReclaimCount::new(root, group);
+        let (begin, mut reclaim) = (Instant::now(), ReclaimCount::new(root, group));
         let mut recorder_pages = 0;
         let mut watched = BTreeMap::new();
         if settings.target != Target::Descendants {
@@ -175,7 +177,11 @@ impl Recorder {
             );
             return Err(KernelError::refused("record touches through", "accessed bits", rule, numbers));
         }
-        if reclaim.grew(root) {
+        // What has not begun yet cannot be reclaimed.
+        if settings.target != Target::Descendants {
+            std::thread::sleep(RECLAIM.saturating_sub(begin.elapsed()));
+        }
+        if settings.target != Target::Descendants && reclaim.grew(root) {
             let rule = "memory of these processes is being reclaimed, which uses the bits that a recording clears; recording would change what is reclaimed";
             let object = match &settings.target {
                 Target::Process(pid) => format!("process {pid}"),
@@ -307,8 +313,9 @@ impl Recorder {
                 continue;
             }
             if let std::collections::btree_map::Entry::Vacant(place) = self.watched.entry(pid) {
-                // One that has ended between the list and now is not seen.
-                if let Ok(one) = Watched::open(&self.root, pid, true) {
+                // One that has ended and was not waited for yet has no memory any more.
+                let opened = Watched::open(&self.root, pid, true).ok();
+                if let Some(one) = opened.filter(|one| one.handle().is_alive()) {
                     place.insert(one);
                     out.processes += 1;
                 }
