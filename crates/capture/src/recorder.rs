@@ -66,6 +66,8 @@ pub enum Ended {
 pub struct Recorded {
     /// What our own pages said before it.
     pub proof: Proof,
+    /// What of DAMON runs, which uses the same bits.
+    pub damon: Vec<String>,
     /// Why it ended.
     pub ended: Ended,
     /// How long it was.
@@ -223,6 +225,7 @@ impl Recorder {
         let own = process::own_usage()?.cpu();
         let mut out = Recorded {
             proof: self.proof,
+            damon: ramline_kernel::damon::running(&self.root),
             ended: Ended::Processes,
             passed: Duration::ZERO,
             epochs: 0,
@@ -341,6 +344,7 @@ impl Recorder {
             huge += look.huge;
             state.cpu_ns += look.cpu.0;
             state.incomplete |= look.incomplete;
+            state.reclaimed |= look.reclaimed;
             if look.ended {
                 one.give_back_all(&mut self.regions);
                 out.last_lost += 1;
@@ -351,7 +355,7 @@ impl Recorder {
         let took = start.elapsed();
         state.time_ns = Nanos::from(begin.elapsed()).0;
         state.resident_pages = resident;
-        state.reclaimed = self.reclaim.grew(&self.root);
+        state.reclaimed |= self.reclaim.grew(&self.root);
         self.write_news(writer)?;
         writer.record(&Record::State(state))?;
         for (region, runs) in touched.sorted() {

@@ -18,7 +18,19 @@ pub struct Watched {
     addresses: Addresses,
     /// Anonymous pages it has, in memory or in swap.
     held: RunsByRegion,
+    before: Before,
     cpu: Nanos,
+}
+
+/// What tells that pages were taken from a process which did not give them back.
+#[derive(Debug, Default)]
+struct Before {
+    /// Its mappings, as a hash.
+    mappings: u64,
+    /// Pages of files that were present.
+    files: RunsByRegion,
+    /// Pages that were in swap.
+    swapped: u64,
 }
 
 /// What one look at it gave.
@@ -30,6 +42,8 @@ pub struct Look {
     pub resident: u64,
     /// Of them, those in huge pages.
     pub huge: u64,
+    /// Pages were taken from it: of a file, with the same mappings as before, or to swap.
+    pub reclaimed: bool,
     /// CPU time since the look before.
     pub cpu: Nanos,
     /// Something could not be read.
@@ -47,7 +61,14 @@ impl Watched {
         let handle = Followed::open(root, pid)?;
         // All that a process which began meanwhile has used is of this recording.
         let cpu = if new { Nanos(0) } else { handle.cpu().unwrap_or(Nanos(0)) };
-        Ok(Watched { handle, space: None, addresses: Addresses::default(), held: RunsByRegion::default(), cpu })
+        Ok(Watched {
+            handle,
+            space: None,
+            addresses: Addresses::default(),
+            held: RunsByRegion::default(),
+            before: Before::default(),
+            cpu,
+        })
     }
 
     /// The process.
@@ -102,6 +123,8 @@ impl Watched {
         let ranges: Vec<_> = mappings.iter().map(|mapping| mapping.range.clone()).collect();
         let (mut at, mut held, mut written) = (0, RunsByRegion::default(), Vec::new());
         let addresses = &self.addresses;
+        let hash = ramline_kernel::fnv1a(ramline_kernel::FNV1A, &text);
+        let mut now = Before { mappings: hash, ..Before::default() };
         let walked = tables.walk(&space, &ranges, |leaf| {
             while ranges.get(at).is_some_and(|range| range.end <= leaf.address) {
                 at += 1;
@@ -112,11 +135,16 @@ impl Watched {
             let pages = (leaf.address + leaf.pages * PAGE).min(range.end).saturating_sub(address) / PAGE;
             let (is_present, is_accessed) = (leaf.entry.is_present(), leaf.entry.is_accessed());
             look.resident += u64::from(is_present) * pages;
+            now.swapped += u64::from(!is_present) * pages;
             look.huge += u64::from(is_present && leaf.pages > 1) * pages;
             match place {
                 Some(place) if !(place.private && leaf.entry.is_dirty() && is_present) => {
+                    let page = place.first + (address - range.start) / PAGE;
+                    if is_present {
+                        now.files.add(place.region, page, pages);
+                    }
                     if is_accessed {
-                        look.touched.add(place.region, place.first + (address - range.start) / PAGE, pages);
+                        look.touched.add(place.region, page, pages);
                     }
                 }
                 // A page of a file that the process has written for itself: by its address, as all that is anonymous.
@@ -156,6 +184,10 @@ impl Watched {
             let freed = self.held.without(&held);
             all.news.extend(freed.into_iter().map(|(region, run)| News::Change(region, Change::Unmap(run))));
             self.held = held;
+            now.files = now.files.ordered();
+            let (same, before) = (self.before.mappings == now.mappings, &self.before);
+            look.reclaimed = same && (now.swapped > before.swapped || !before.files.without(&now.files).is_empty());
+            self.before = now;
         }
         let cpu = self.cpu();
         look.cpu = Nanos(ramline_units::growth(self.cpu.0, cpu.0).unwrap_or(0));

@@ -237,6 +237,12 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
             done.reclaimed, done.epochs
         ));
     }
+    if !done.damon.is_empty() {
+        out.push(format!(
+            "DAMON runs: {}. It clears the same bits, and may evict pages, so that touches can be missing.",
+            ramline_view::escape(&done.damon.join(", "))
+        ));
+    }
     if done.huge_at_peak > 0 {
         out.push(format!(
             "Huge pages: {} of its memory was seen in pieces of 2 MiB.",
