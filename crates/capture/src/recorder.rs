@@ -353,7 +353,8 @@ impl Recorder {
         }
         gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
         let took = start.elapsed();
-        state.time_ns = Nanos::from(begin.elapsed()).0;
+        // An epoch ends when page tables are read: what is touched later is of the next one.
+        state.time_ns = Nanos::from(start.duration_since(begin)).0;
         state.resident_pages = resident;
         state.reclaimed |= self.reclaim.grew(&self.root);
         self.write_news(writer)?;
