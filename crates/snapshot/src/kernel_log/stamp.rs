@@ -45,6 +45,9 @@ impl Stamp {
 
     /// Of a date and a time of day; the year is optional, and so is the date where the month's name is not known.
     pub(super) fn from_wall(text: &str, year: Option<i64>, date: Option<(u32, u32)>, of_day: f64) -> Stamp {
+        // What is no date is none.
+        let year = year.filter(|year| (1..=9999).contains(year));
+        let date = date.filter(|(month, day)| (1..=12).contains(month) && (1..=31).contains(day));
         let days = date
             .map(|(month, day)| days_to(year.unwrap_or(0), month, day) - if year.is_some() { BEFORE_1970 } else { 0 });
         let days = days.and_then(|days| i32::try_from(days).ok()).map_or(0.0, f64::from);
@@ -126,6 +129,13 @@ mod tests {
         assert_eq!(epoch.text, "2026-02-28 23:46:00 UTC");
         let wall = Stamp::from_wall("x", Some(2026), Some((2, 28)), 23.0 * 3600.0 + 46.0 * 60.0);
         assert_eq!(wall.since(&epoch), Some(0.0));
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        let far = Stamp::from_wall("x", Some(i64::MAX), Some((1, 1)), 5.0);
+        assert_eq!((far.has_year, far.dated), (false, true));
+        assert!(!Stamp::from_wall("x", Some(2026), Some((13, u32::MAX)), 5.0).dated);
     }
 
     #[test]
