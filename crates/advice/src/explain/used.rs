@@ -69,9 +69,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
 fn sentence(held: Bytes, total: Bytes, ledger: &Ledger) -> String {
     let of = |terms: &[Term]| terms.iter().map(|term| ledger.bytes(*term)).sum::<Bytes>();
     let (processes, shared) = (of(&[Term::Anon, Term::Unevictable]), of(&[Term::Shmem]));
-    let parts = [("by processes", processes), ("by tmpfs and shared memory", shared)];
     let rest = held.saturating_sub(processes + shared);
-    let parts = parts.into_iter().chain([("by the kernel and drivers", rest)]).filter(|(_, bytes)| bytes.0 > 0);
-    let parts: Vec<String> = parts.map(|(whose, bytes)| format!("{bytes} {whose}")).collect();
-    format!("{} ({}) is used: {}.", of_total(held, total), percent(held.share_of(total).unwrap_or(0.0)), list(&parts))
+    format!(
+        "{} ({}) is used. Processes have {processes} of it, tmpfs and shared memory {shared}, the kernel and drivers {rest}.",
+        of_total(held, total),
+        percent(held.share_of(total).unwrap_or(0.0))
+    )
 }

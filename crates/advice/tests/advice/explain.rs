@@ -152,17 +152,18 @@ fn in_a_group_with_a_limit_available_is_what_the_limit_leaves() {
 }
 
 #[test]
-fn used_counts_only_what_cannot_go_and_lists_apart_what_can_in_part() {
+fn used_is_what_processes_tmpfs_and_the_kernel_have_and_cache_is_not_used() {
     use ramline_model::ledger::{Freeable, Ledger};
+    use ramline_model::verdict::of_total;
     let case = with_zram();
     let told = case.inputs(|i| explain("used", i)).unwrap();
     let ledger = Ledger::of(&case.now).unwrap();
-    let held = ledger.sum(Freeable::AtCost) + ledger.sum(Freeable::No);
-    assert!(told.answer_short.starts_with(&format!("{held} of ")), "{}", told.answer_short);
-    let partly = ledger.lines.iter().find(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0).unwrap();
-    assert!(!told.numbers.iter().any(|n| n.what == partly.label), "{}", partly.label);
-    let apart = told.numbers.iter().find(|n| n.what.starts_with("apart")).unwrap();
-    assert!(apart.value.contains(&format!("{} {}", partly.bytes, partly.label)), "{}", apart.value);
+    let whole = ledger.lines.iter().filter(|line| line.freeable != Freeable::Now).map(|line| line.bytes);
+    let dirty = ledger.bytes(ramline_model::ledger::Term::FileDirty);
+    let held = whole.sum::<Bytes>().saturating_sub(dirty) + ledger.leftover.or_zero();
+    assert!(told.answer_short.starts_with(&of_total(held, ledger.total)), "{}", told.answer_short);
+    let cache = ledger.lines.iter().find(|l| l.freeable == Freeable::Now && l.bytes.0 > 0).unwrap();
+    assert!(!told.numbers.iter().any(|n| n.what == cache.label), "{}", cache.label);
 }
 
 #[test]

@@ -148,7 +148,11 @@ fn a_group_that_stands_still_is_named_from_one_reading_with_the_way_out_and_back
     let change = found.change.unwrap();
     assert_eq!(change.commands, ["systemctl set-property --runtime worker.service MemoryHigh=infinity"]);
     assert_eq!(change.undo, ["systemctl set-property --runtime worker.service MemoryHigh=209715200"]);
-    assert!(found.effect.starts_with("give it swap, or raise or remove memory.high"), "{}", found.effect);
+    assert!(
+        found.effect.starts_with("allow it swap (memory.swap.max), or raise or remove memory.high"),
+        "{}",
+        found.effect
+    );
 }
 
 #[test]

@@ -66,7 +66,9 @@ impl<R: Read + Seek> TouchFile<R> {
                     }
                     rounds = rounds.saturating_add(1);
                 }
-                Record::Epoch(_) | Record::State(_) => return Err(TouchesError::NotSimulated("epochs, whose touches have no order")),
+                Record::Epoch(_) | Record::State(_) => {
+                    return Err(TouchesError::NotSimulated("epochs, whose touches have no order"));
+                }
                 Record::Mapping { .. } => return Err(TouchesError::NotSimulated("mappings that change")),
             }
         }

@@ -76,7 +76,10 @@ fn why_a_group_waits_is_told_from_one_reading() {
 #[test]
 fn a_group_that_waits_for_nothing_or_never_met_its_limit_is_in_no_trouble() {
     assert_eq!(cause(at_limit(CACHE, 0.9, 0.0), 0), None, "less than a hundredth of the time");
-    assert_eq!(cause(at_limit(ANON, 0.0, 0.0), 0), None, "full, and quiet");
+    let full = once(at_limit(ANON, 0.0, 0.0), 0).unwrap();
+    assert!(full.is_full() && full.is_telling() && !full.is_frozen(), "the next allocation fails: {full:?}");
+    let nearly = Group { current: Some(Bytes::from_mib(95)), ..at_limit(ANON, 0.0, 0.0) };
+    assert_eq!(cause(nearly, 0), None, "a twentieth is left");
     let never = Group { events: [("max".to_owned(), 0)].into(), ..at_limit(ANON, 40.0, 30.0) };
     assert_eq!(cause(never, 0), None, "it waits for the machine");
     let below = Group { current: Some(Bytes::from_mib(60)), ..at_limit(ANON, 40.0, 30.0) };
@@ -116,8 +119,9 @@ fn kills_off_and_out_of_memory_is_told_by_version_1_itself() {
     };
     let on = [("oom_kill_disable", 1), ("under_oom", 1), ("failcnt", 9)];
     assert_eq!(stuck(&on), Some((Cause::StuckInOom, true)));
-    assert_eq!(stuck(&[("oom_kill_disable", 1), ("under_oom", 0), ("failcnt", 9)]), None);
-    assert_eq!(stuck(&[("oom_kill_disable", 0), ("under_oom", 1), ("failcnt", 9)]), None, "a kill ends it");
+    let full = Some((Cause::NothingToReclaim, false));
+    assert_eq!(stuck(&[("oom_kill_disable", 1), ("under_oom", 0), ("failcnt", 9)]), full);
+    assert_eq!(stuck(&[("oom_kill_disable", 0), ("under_oom", 1), ("failcnt", 9)]), full, "a kill ends it");
 }
 
 #[test]
