@@ -102,7 +102,7 @@ impl PidDir {
                 Ok(0) => return Ok(&buffer[..used]),
                 Ok(count) => {
                     used += count;
-                    // A short answer is the end of it: no second read, which is for 20,000 processes a twentieth of all.
+                    // A short answer is the end of it: no second read.
                     if used < buffer.len() && ONE_RECORD.contains(&name) {
                         return Ok(&buffer[..used]);
                     }
