@@ -245,7 +245,7 @@ def mostly_noise():
         yield
 
 
-GROUP = ("group-at-limit-loses-cache", "group_at_limit", "no-swap-and-refaults")
+GROUP = ("group-at-limit-loses-cache", "group-held-at-limit", "group_at_limit", "no-swap-and-refaults")
 SHORT = ("refaulting", "thrashing", "stalling", "no-swap-and-refaults", "process-swap-hot")
 SHORT_WORDS = r"memory is short|thrashing|out of memory|read again|waits for its swapped|working set"
 SICK = [
@@ -276,7 +276,7 @@ SICK = [
     State("group killed again and again", "A process that needs more than the 96 MiB of its group, started again whenever it is killed.", killed_again_and_again, sick=True,
           causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
     State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True,
-          causes=("group_at_limit", "process-swap-hot"), words=r"group", shapes=RATES),
+          causes=("group_at_limit", "group-held-at-limit", "process-swap-hot"), words=r"group", shapes=RATES),
     State("group stuck with kills off", "A process that needs more than the 48 MiB of its group (version 1), with oom_kill_disable.", kills_off, sick=True,
           causes=("group_at_limit",), words=r"group .* is out of memory with kills off", quick=True),
     State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, causes=GROUP, words=r"group",
