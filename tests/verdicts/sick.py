@@ -324,7 +324,7 @@ SICK = [
     State("group frozen at memory.high", "In the guest 120 MiB of process memory in a group that is slowed from 64 MiB on and may not swap.", guest="frozen",
           sick=True, causes=("group_at_limit",), words=r"group .*memory\.high"),
     State("group writing beyond its limit", "A file of 512 MiB written again and again in a group of 64 MiB (version 1).", dirty_group, sick=True, second=True,
-          causes=("group_at_limit",), words=r"group .*writes", shapes=RATES, quick=True),
+          causes=("group_at_limit",), words=r"group .*writes", shapes=RATES),
     State("a group slowed by memory.high", "In the guest 160 MiB touched at random in a group that is slowed from 96 MiB on.", guest="slowed", sick=True, second=True,
           causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group", shapes=RATES),
 ]
