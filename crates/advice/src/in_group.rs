@@ -83,7 +83,7 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
     }
 }
 
-/// Most of it are files in RAM, which only whoever made them can delete.
+/// More than half of its memory is files in RAM (tmpfs), freed only by deleting them.
 fn is_shared(of: &Trouble) -> bool {
     of.shared.and_then(|shared| shared.share_of(of.current)).is_some_and(|share| share > 0.5)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const SHORTEST: Duration = Duration::from_millis(100);
 /// Time to clear a resident page, before it was measured (75 to 300 ns here).
 const NS_A_PAGE: u64 = 100;
-/// An epoch of a process that waits lasts so many times as long.
+/// Longest epoch of an idle process, as a multiple of its length at work.
 const IDLE: u32 = 10;
 
 /// The length of epochs.

@@ -1,8 +1,7 @@
 //! `oom`: when something is killed for memory, and what would be.
 
 use ramline_model::group;
-use ramline_model::groups::Cause;
-use ramline_snapshot::cgroup::Group;
+use ramline_model::groups::{Cause, most_killed};
 
 use crate::in_group;
 use crate::prelude::*;
@@ -71,10 +70,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ttl = snapshot.lru_gen.data().and_then(|l| l.min_ttl_ms).filter(|ms| *ms > 0);
     let value = ttl.map(|ms| format!("{ms} ms of working set (setting)"));
     out.add("killed rather than thrash below", value, "/sys/kernel/mm/lru_gen/min_ttl_ms");
-    let met = snapshot.limited.data().or(snapshot.groups.data());
-    let killed = |group: &Group| group.events.get("oom_kill").copied().filter(|n| *n > 0);
-    // A parent comes before its children and counts them: of equals the innermost.
-    let most = met.and_then(|met| met.list.iter().filter_map(|g| Some((g, killed(g)?))).max_by_key(|(_, n)| *n));
+    let most = most_killed(snapshot);
     let value = most.map(|(group, n)| format!("{}: {n}", group.path));
     out.add("most in a group, since it was made", value, "memory.events or memory.oom_control oom_kill");
     let worst = in_group::worst(inputs);
@@ -112,7 +108,7 @@ fn short(
 ) -> String {
     let Some(meminfo) = inputs.snapshot.meminfo.data() else { return unseen(inputs, "meminfo") };
     let past = match kills {
-        // Before 4.13 and on some kernels the machine's counter leaves groups out.
+        // Before 4.13 the machine has no such counter; in a container it may be another machine's.
         Some(0) | None if in_groups.is_some() => {
             let (group, n) = in_groups.unwrap_or_default();
             format!(

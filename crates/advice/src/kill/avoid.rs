@@ -196,7 +196,7 @@ fn daemon(kill: &Kill) -> Vec<Remedy> {
         )],
         Killer::Nohang => vec![remedy("See its thresholds", &["nohang --check --config /etc/nohang/nohang.conf"])],
         Killer::Kubelet => vec![remedy(
-            "See who asks for more than it requests, and what the node has left",
+            "Find pods that use more memory than they request, and what the node has left",
             &["kubectl top pods --all-namespaces --sort-by=memory", "kubectl describe node NODE"],
         )],
         _ => Vec::new(),

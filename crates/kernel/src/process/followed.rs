@@ -1,4 +1,4 @@
-//! A process of somebody that is followed: its directory in /proc is held open, so that its number cannot come to mean another one.
+//! A process that is followed through an open /proc/PID directory, so a reused PID is noticed.
 
 #![expect(unsafe_code, reason = "the clock of another process")]
 

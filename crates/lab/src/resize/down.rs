@@ -18,9 +18,9 @@ use crate::prelude::*;
 
 /// The share of its time that the group may lose: a ramp in the study was right to 5 % with about as much.
 pub const GUARD: f64 = 0.02;
-/// Over so many times the guard it is put back at once.
+/// Multiple of the guard at which the limit is restored at once.
 const BURST: f64 = 20.0;
-/// So long it may recover.
+/// Time the group may take to recover.
 pub const PATIENCE: Duration = Duration::from_secs(8);
 /// A step, and how often: 1.5 % a second.
 const STEP: (u64, u64) = (15, 1000);

@@ -5,10 +5,10 @@
 //! by itself (memory.pressure, version 2), what stands still (`under_oom`, version 1), and where swap is; counters of one reading are "since it was
 //! made", and only their growth between two says what happens.
 //!
-//! A group is told where its tasks wait at least a hundredth of the time ([`STALL_PERCENT`], as on the machine), where it met its limit or lost
+//! A group is reported where its tasks wait at least a hundredth of the time ([`STALL_PERCENT`], as on the machine), where it met its limit or lost
 //! a process between the readings, or where it stands still. Why, in this order: kills are off and it is out of memory; a process was killed;
 //! what could be reclaimed must be written first; next to nothing can be reclaimed (less than a twentieth, [`LITTLE`]); it has most of the swap that is
-//! used; its swapped pages are needed again; its files are read again. What none of these explains is told as waiting alone.
+//! used; its swapped pages are needed again; its files are read again. A wait that none of these explains is reported as a wait only.
 //!
 //! Worked example: 272 MiB at a memory.high of 272 MiB, 271 of them anonymous, no swap, and all its tasks wait 87 % of the time: 0.4 MiB can be
 //! reclaimed, so they wait for nothing.

@@ -1,7 +1,7 @@
 //! Which kill of a log is explained: the first of the last incident, or the one at a time.
 //!
-//! Kills of the machine that follow each other within an hour are one incident: the same shortage, of which the first report shows how it began. A group
-//! at its limit kills for itself alone, and again whenever it is full, so that each of its kills is an incident, but for those of the same moment.
+//! Kills of the same moment are one incident, of which the first report shows how it began. All others are listed: whether a kill minutes before had the
+//! same cause, a log does not tell.
 
 use ramline_snapshot::kernel_log::{
     DaemonKill, DaemonKind, KernelLog, LogEvent, Report, ReportKind, Stamp, Stuck, StuckKind,
@@ -17,9 +17,7 @@ use super::types::{Certainty, Kill, KillCause, Killer, OtherKill, ProgramUse, Re
 use super::victim::{from_line, innocent};
 use super::zones::zone_states;
 
-/// Kills of the machine nearer to each other are of one shortage.
-const INCIDENT: f64 = 3600.0;
-/// Kills in groups nearer to each other are of one moment: the kernel prints reports at most every 5 s (mm/oom_kill.c, `oom_rs`).
+/// Kills nearer to each other are of one moment: the kernel prints reports at most every 5 s (mm/oom_kill.c, `oom_rs`).
 const MOMENT: f64 = 5.0;
 /// A time that is given means a kill within this.
 const NEAR: f64 = 600.0;
@@ -72,10 +70,8 @@ fn last_incident<'a>(events: &[&'a LogEvent]) -> Vec<&'a LogEvent> {
     let mut out: Vec<&LogEvent> = Vec::new();
     for event in events.iter().rev() {
         let near = out.last().is_none_or(|next| {
-            let alone = in_a_group(event) || in_a_group(next);
-            let most = if alone { MOMENT } else { INCIDENT };
             let gap = next.at().zip(event.at()).and_then(|(next, event)| next.since(event));
-            gap.is_none_or(|gap| gap.abs() <= most)
+            gap.is_none_or(|gap| gap.abs() <= MOMENT)
         });
         if !near {
             break;
@@ -84,10 +80,6 @@ fn last_incident<'a>(events: &[&'a LogEvent]) -> Vec<&'a LogEvent> {
     }
     out.reverse();
     out
-}
-
-fn in_a_group(event: &LogEvent) -> bool {
-    matches!(event, LogEvent::Report(report) if report.in_group)
 }
 
 /// The event of an incident that says most: one whose report is there, the first of them.

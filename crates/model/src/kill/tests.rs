@@ -126,7 +126,7 @@ fn the_first_kill_of_the_last_incident_is_explained() {
             "Nov 30 {time} h kernel: Out of memory: Killed process {pid} (p{pid}) total-vm:9kB, anon-rss:9kB, file-rss:0kB\n"
         )
     };
-    let log = [kill("01:00:00", 1), kill("05:00:00", 2), kill("05:20:00", 3)].concat();
+    let log = [kill("01:00:00", 1), kill("05:20:00", 2), kill("05:20:03", 3)].concat();
     let judged = judged(&log);
     assert_eq!((judged.victim.unwrap().pid, judged.other_kills), (Some(2), 2));
     let mut reader = LogReader::default();

@@ -1,6 +1,6 @@
 //! Was the victim what filled memory? Only where the log has the size of both.
 //!
-//! Kernel memory, shared memory and files have no owner in a report, so whoever died for them may have caused them: nothing is said then. The same holds
+//! Kernel memory, shared memory and files have no owner in a report, so the victim may have caused their use: the answer is unknown then. The same holds
 //! for a parent or child of the large one as far as a report shows it: the same name, or the one that was chosen.
 
 use ramline_snapshot::kernel_log::{KillLine, Report};

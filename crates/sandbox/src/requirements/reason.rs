@@ -82,7 +82,10 @@ impl Reason {
     /// A program that is not where programs are looked for.
     #[must_use]
     pub fn no_program(program: &str) -> Reason {
-        Reason::new(format!("there is no program '{}'", program.escape_debug()), format!("command -v {program}"))
+        Reason::new(
+            format!("there is no program '{}'", program.escape_debug()),
+            format!("command -v {}", ramline_units::quoted(program)),
+        )
     }
 
     /// An error of the kernel.

@@ -7,7 +7,7 @@ use ramline_model::need::{self, Direction};
 use super::Need;
 use crate::prelude::*;
 
-/// So long it is looked at before its size is changed: a group that grows is told from one that does not.
+/// Observation time before a trial, in which a growing group is noticed.
 pub const FIRST_LOOK: Duration = Duration::from_secs(5);
 /// A ramp of so long goes down to a sixth.
 const USUAL: Duration = Duration::from_mins(2);

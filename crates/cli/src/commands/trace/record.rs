@@ -11,7 +11,7 @@ use super::files::{TOUCHES, into_io};
 use crate::prelude::*;
 use crate::{output, place, whom};
 
-/// What is told beforehand: from so long on a pause is felt.
+/// Pauses longer than this are announced before the recording starts.
 const FELT: Duration = Duration::from_millis(20);
 /// The longest that clearing takes, as a multiple of what is expected: 75 to 300 ns a page were measured.
 const LONGEST: u32 = 3;

@@ -20,7 +20,7 @@ const PROGRAM: Program = program(84, &NEEDED);
 /// User time of its runs, less that of the fill: 0.1 to 0.2 µs a touch.
 const BETWEEN: f64 = 100.0;
 
-/// What is foretold for these parameters.
+/// The forecast question for these parameters.
 ///
 /// # Errors
 /// The settings make no sense, or their load is not simulated.

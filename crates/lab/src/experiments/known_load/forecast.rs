@@ -19,7 +19,7 @@ const PROGRAM: Program = program(0, &[]);
 /// User time of its runs, less that of the fill: 0.2 to 0.6 µs a touch.
 const BETWEEN: f64 = 300.0;
 
-/// What is foretold for these parameters.
+/// The forecast question for these parameters.
 ///
 /// # Errors
 /// The parameters make no sense.
@@ -28,7 +28,7 @@ pub fn question(params: &Params) -> Result<Question> {
     asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), Vec::new(), &asked)
 }
 
-/// What is foretold for touches from elsewhere, in the settings, limit, contents and read-aheads of these parameters. Where they say nothing of a limit it is that of a known
+/// The forecast question for an access trace, with the settings, limit, contents and read-aheads of these parameters. Where they say nothing of a limit it is that of a known
 /// load of this size.
 ///
 /// # Errors
