@@ -13,7 +13,7 @@ STATIC = RUSTFLAGS="-C target-feature=+crt-static $(RELR) $(1)" $(CARGO) build -
 COMMA := ,
 RELEASE := $(call STATIC) --release
 
-.PHONY: checkup build dist install examples fleet fleet-lint fleet-spark test test-long bench lint clean
+.PHONY: checkup build dist package install examples fleet fleet-lint fleet-spark test test-long bench lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -29,6 +29,10 @@ dist: export CFLAGS += -fno-asynchronous-unwind-tables
 dist:
 	$(CARGO) fetch --locked --quiet
 	$(call STATIC,-C link-arg=-Wl$(COMMA)--icf=all$(COMMA)-O2 $(CRATES)) --profile dist -p ramline-cli
+
+# .deb, .rpm, static tarball, SBOM, container image and checksums, in target/packages; packaging/README.md says what is in them.
+package: dist
+	packaging/build
 
 # Builds nothing: root may have no toolchain. What `make dist` has built, unless a source is newer; else what `make build` has.
 PREFIX ?= /usr/local
