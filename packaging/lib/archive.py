@@ -12,5 +12,5 @@ def tarball(release, out):
     put(release.top / "packaging/tar/INSTALL", root / "INSTALL")
     name = f"ramline-{release.version}-{release.machine}-linux"
     path = out / f"{name}.tar.gz"
-    path.write_bytes(gzipped(tar(entries_of(root, name), release.date)))
+    path.write_bytes(gzipped(tar(entries_of(root, name), release.date), release.level))
     return path

@@ -18,23 +18,21 @@ def _metadata(top, machine):
     return json.loads(tool(*words, package="cargo", cwd=top))
 
 
+@functools.cache
+def _linked(top, machine):
+    """Name and version of each crate of the program: with the features that it is built with, which are fewer than those of the whole workspace that
+    `cargo metadata` resolves; without macros and build scripts, which leave nothing of themselves in it."""
+    words = ("cargo", "tree", "--locked", "--package", "ramline-cli", "--edges", "normal,no-proc-macro", "--target", f"{machine}-unknown-linux-gnu", "--prefix", "none")
+    lines = tool(*words, package="cargo", cwd=top).splitlines()
+    return {(line.split()[0], line.split()[1].removeprefix("v")) for line in lines if line}
+
+
 def crates(release):
-    """(crates, identifiers each of them needs) of the program: neither what builds it nor what tests it."""
-    metadata = _metadata(release.top, release.machine)
-    packages = {package["id"]: package for package in metadata["packages"]}
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    begin = next(id for id, package in packages.items() if package["name"] == "ramline-cli")
-    needs, left = {}, [begin]
-    while left:
-        id = left.pop()
-        if id in needs:
-            continue
-        normal = lambda dep: any(kind["kind"] is None for kind in dep["dep_kinds"])
-        # A macro runs in the compiler and leaves nothing of itself.
-        macro = lambda id: any("proc-macro" in target["kind"] for target in packages[id]["targets"])
-        needs[id] = sorted({dep["pkg"] for dep in nodes[id]["deps"] if normal(dep) and not macro(dep["pkg"])})
-        left += needs[id]
-    return [packages[id] for id in sorted(needs, key=lambda id: (packages[id]["name"], packages[id]["version"]))], needs
+    """(crates, identifiers each of them needs) of the program."""
+    metadata, linked = _metadata(release.top, release.machine), _linked(release.top, release.machine)
+    packages = {package["id"]: package for package in metadata["packages"] if (package["name"], package["version"]) in linked}
+    needs = {node["id"]: sorted(dep["pkg"] for dep in node["deps"] if dep["pkg"] in packages) for node in metadata["resolve"]["nodes"] if node["id"] in packages}
+    return sorted(packages.values(), key=lambda package: (package["name"], package["version"])), needs
 
 
 def licences(release):

@@ -49,7 +49,7 @@ def deb(release, out):
     path = out / f"ramline_{version}_{architecture}.deb"
     if shutil.which("dpkg-deb") is None:
         raise Failure("dpkg-deb is not installed", "sudo dnf install dpkg")
-    tool("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, path, package="dpkg", env={**os.environ, "SOURCE_DATE_EPOCH": str(release.date)})
+    tool("dpkg-deb", "--root-owner-group", "-Zxz", f"-z{release.level}", "--build", root, path, package="dpkg", env={**os.environ, "SOURCE_DATE_EPOCH": str(release.date)})
     return path
 
 

@@ -29,7 +29,7 @@ def image(release, out):
         ],
         release.date,
     )
-    packed = gzipped(layer)
+    packed = gzipped(layer, release.level)
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(release.date))
     labels = {"org.opencontainers.image.title": "ramline", "org.opencontainers.image.version": release.version,
               "org.opencontainers.image.description": SUMMARY, "org.opencontainers.image.licenses": LICENCE}

@@ -54,6 +54,7 @@ class Release:
     version: str
     revision: str
     date: int
+    level: int
     folder: Path
 
     @property
@@ -108,9 +109,9 @@ def put(source, target, mode=0o644):
     target.chmod(mode)
 
 
-def gzipped(content):
+def gzipped(content, level=9):
     """Without name and time in its header."""
-    return gzip.compress(content, 9, mtime=0)
+    return gzip.compress(content, level, mtime=0)
 
 
 def compress(path):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import textwrap
 import time
 
 from .cargo import licences
@@ -10,9 +11,7 @@ from .release import DESCRIPTION, HOMEPAGE, LICENCE, SERVICES, SUMMARY, compress
 DEFINES = {
     "_buildhost": "reproducible", "use_source_date_epoch_as_buildtime": "1", "source_date_epoch_from_changelog": "0",
     "clamp_mtime_to_source_date_epoch": "1", "_build_id_links": "none", "debug_package": "%{nil}", "__os_install_post": "%{nil}",
-    # Read by every rpm in use; zstd is not, before 4.14.
-    "_binary_payload": "w6.xzdio",
-}
+    }
 
 
 def rpm(release, out):
@@ -37,7 +36,7 @@ def rpm(release, out):
     listed += [f"%dir /{path.relative_to(root)}" for path in owned]
     replaced = {
         "VERSION": release.version, "REVISION": release.revision, "SUMMARY": SUMMARY, "LICENCE": f"({LICENCE}) AND LGPL-2.1-or-later", "HOMEPAGE": HOMEPAGE,
-        "DESCRIPTION": DESCRIPTION, "TREE": str(root), "FILES": "\n".join(listed), "UNITS": " ".join(units),
+        "DESCRIPTION": textwrap.fill(DESCRIPTION, 78), "TREE": str(root), "FILES": "\n".join(listed), "UNITS": " ".join(units),
         "SERVICES": " ".join(unit for unit in SERVICES if unit in units),
         "DATE": time.strftime("%a %b %d %Y", time.gmtime(release.date)),
     }
@@ -47,7 +46,7 @@ def rpm(release, out):
     spec = release.folder / "ramline.spec"
     spec.write_text(text)
     work = release.folder / "rpmbuild"
-    options = [word for name, value in DEFINES.items() for word in ("--define", f"{name} {value}")]
+    options = [word for name, value in (DEFINES | {"_binary_payload": f"w{release.level}.xzdio"}).items() for word in ("--define", f"{name} {value}")]
     tool("rpmbuild", "-bb", "--target", f"{release.machine}-linux", "--define", f"_topdir {work}", *options, spec, package="rpm",
          env={**os.environ, "SOURCE_DATE_EPOCH": str(release.date), "LC_ALL": "C", "TZ": "UTC"})
     [made] = (work / "RPMS").rglob("*.rpm")

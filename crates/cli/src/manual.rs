@@ -197,10 +197,10 @@ fn described(arg: &Arg) -> String {
         };
         out += &format!(".br\nOne of: {}.\n", escape(&shown.iter().map(one).collect::<Vec<_>>().join("; ")));
     }
-    let usual: Vec<String> =
-        arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
+    let usual: Vec<String> = arg.get_default_values().iter().map(|value| escape(&value.to_string_lossy())).collect();
     if takes && !usual.is_empty() {
-        out += &format!(".br\nBy default {}.\n", escape(&usual.join(",")));
+        // A long list may be broken behind a comma.
+        out += &format!(".br\nBy default {}.\n", usual.join(",").replace(',', ",\\:"));
     }
     out
 }

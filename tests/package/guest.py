@@ -1,0 +1,46 @@
+"""The .deb on a Debian in a virtual machine: installed, used, upgraded with a change in force, purged; what is left is compared with what was there."""
+
+from harness import STATIC, check, equal
+from parts.guest import HostTrouble, Machine
+
+
+def trial(folder, release, build):
+    """One boot of one release."""
+    old = build(folder / "old", words=["--only", "deb"])["deb"]
+    new = build(folder / "new", words=["--only", "deb", "--revision", "2"])["deb"]
+    machine = Machine(old, folder, release)
+    try:
+        seen = machine.debian("package", "--bin", str(new), OLD=old.name, NEW=new.name)
+    except HostTrouble as error:
+        check("the guest ran", False, error)
+        return
+    judge(seen)
+
+
+def judge(seen):
+    """What the steps printed and left."""
+    for step in ("install", "answer", "quick", "man", "set", "upgrade", "purge-in-force", "undo", "again", "remove", "purge"):
+        check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    check("one command answers", seen.text("answer.out").startswith("Memory"), seen.said("answer"))
+    states = {line.split()[0]: line.split()[1] for line in seen.text("installed-units.out").splitlines()}
+    check("units are off until they are enabled", states and "enabled" not in states.values(), states)
+    equal("nothing of the package runs", seen.text("installed-active.out"), "")
+    for unit in states:
+        check(f"systemd finds no fault in {unit}", seen.status(f"verify-{unit}") == 0, seen.said(f"verify-{unit}"))
+        check(f"{unit} starts", seen.status(f"run-{unit}") == 0, seen.said(f"run-{unit}") + seen.text(f"journal-{unit}.out"))
+    # What ramline itself says of a failure stands in the journal even where the unit ignores it.
+    for unit in states:
+        check(f"{unit} is denied nothing it needs", "ermission denied" not in seen.text(f"journal-{unit}.out") and "not permitted" not in seen.text(f"journal-{unit}.out"),
+              seen.text(f"journal-{unit}.out"))
+    equal("a change of settings is as it was after an upgrade", seen.json("status-after.out"), seen.json("status-before.out"))
+    equal("and in force", seen.text("swappiness.out").strip(), "120")
+    check("a purge says that a change stays", "stay in force" in seen.said("purge-in-force"), seen.said("purge-in-force"))
+    check("and how to undo it", "/var/lib/ramline/ramline tune undo 1" in seen.said("purge-in-force"), seen.said("purge-in-force"))
+    equal("it stays in force", seen.text("swappiness-in-force.out").strip(), "120")
+    equal("until it is undone that way", seen.text("swappiness-undone.out").strip(), "60")
+    before, after = seen.text("before.listing").splitlines(), seen.text("after.listing").splitlines()
+    check("a listing is long", len(before) > 3000, len(before))
+    differ = [f"- {line}" for line in before if line not in set(after)] + [f"+ {line}" for line in after if line not in set(before)]
+    equal("after a purge all is as before", differ, [])
+    equal("and nothing of ramline is left", [line for line in seen.text("gone.out").splitlines() if line.startswith("/")], [])
+    print(f"one boot with {STATIC}: {len(before)} files, directories and units compared")

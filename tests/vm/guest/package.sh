@@ -1,0 +1,64 @@
+# On the Debian guest: the package installed, used, upgraded with a change of settings in force, removed, purged. OLD and NEW name two packages of
+# one version; what every step leaves is compared with a listing of the whole system.
+
+here=/usr/local/bin
+# listing NAME: every file and directory of the system with its checksum, but for what a running system writes: logs, the database of packages, state of systemd.
+listing() {
+    {
+        find / -xdev -regextype posix-extended -regex '/(proc|sys|dev|run|tmp|out|mnt|root|boot|lost\+found|var/(log|tmp|cache/(apt|ldconfig|man|debconf)|lib/(apt|dpkg|systemd)))' -prune -o \
+            \( -type d -printf '%p %y %m %U:%G\n' -o -type l -printf '%p -> %l\n' \) | sort
+        find / -xdev -regextype posix-extended -regex '/(proc|sys|dev|run|tmp|out|mnt|root|boot|var/(log|tmp|cache/(apt|ldconfig|man|debconf)|lib/(apt|dpkg|systemd)))' -prune -o \
+            -type f -exec sha256sum {} + | sort -k 2
+        systemctl list-unit-files --no-legend --no-pager | awk '{ print "unit file", $1, $2 }' | sort
+        sysctl vm.swappiness
+    } >"/out/$1.listing"
+}
+# units NAME: what systemd has of the package, and what runs.
+units() {
+    step "$1-units" systemctl list-unit-files --no-legend --no-pager 'ramline*'
+    step "$1-active" systemctl list-units --no-legend --no-pager --plain --state=active 'ramline*'
+}
+
+# The image has none of these, and a package that installs into them does not own them.
+mkdir -p /usr/share/doc /usr/share/man/man1 /usr/share/lintian/overrides /usr/share/bash-completion/completions
+listing before
+
+step install apt-get install -y "$here/$OLD"
+units installed
+step answer ramline show --color never
+step quick ramline checkup --quick --json
+step man test -s /usr/share/man/man1/ramline.1.gz
+for unit in /usr/lib/systemd/system/ramline*; do
+    name=${unit##*/}
+    step "verify-$name" systemd-analyze verify --man=no "$unit"
+    case $name in
+        *.timer) step "run-$name" systemctl enable --now "$name" ;;
+        *)
+            if grep -q '^\[Install\]' "$unit"; then step "enable-$name" systemctl enable "$name"; fi
+            step "run-$name" systemctl start "$name"
+            step "journal-$name" journalctl --no-pager -o cat -u "$name"
+            ;;
+    esac
+done
+units enabled
+
+step set ramline tune apply --set vm.swappiness=120 --yes
+step status-before ramline tune status --json
+step upgrade apt-get install -y "$here/$NEW"
+step status-after ramline tune status --json
+step swappiness sysctl -n vm.swappiness
+units upgraded
+
+step purge-in-force apt-get purge -y ramline
+step kept find /var/lib/ramline -maxdepth 1
+step swappiness-in-force sysctl -n vm.swappiness
+step undo /var/lib/ramline/ramline tune undo 1 --yes
+step swappiness-undone sysctl -n vm.swappiness
+rm -r /var/lib/ramline
+
+step again apt-get install -y "$here/$OLD"
+step use ramline measure tiers --help
+step remove apt-get remove -y ramline
+step purge apt-get purge -y ramline
+listing after
+step gone sh -c 'dpkg -l ramline 2>/dev/null | tail -n 1; ls -d /run/ramline /var/lib/ramline /var/cache/ramline /etc/ramline 2>/dev/null; true'
