@@ -13,7 +13,7 @@ STATIC = RUSTFLAGS="-C target-feature=+crt-static $(RELR) $(1)" $(CARGO) build -
 COMMA := ,
 RELEASE := $(call STATIC) --release
 
-.PHONY: checkup build dist package install examples fleet fleet-lint fleet-spark test test-long bench lint clean
+.PHONY: checkup build dist package book install examples fleet fleet-lint fleet-spark test test-long bench lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -33,6 +33,10 @@ dist:
 # .deb, .rpm, static tarball, SBOM, container image and checksums, in target/packages; packaging/README.md says what is in them.
 package: dist
 	packaging/build
+
+# The pages of docs/ with a reference that the program writes, as a site in target/book; needs mdbook.
+book: build
+	packaging/book --binary $(BIN)
 
 # Builds nothing: root may have no toolchain. What `make dist` has built, unless a source is newer; else what `make build` has.
 PREFIX ?= /usr/local
