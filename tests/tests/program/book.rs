@@ -1,6 +1,7 @@
 //! The documents: every link, path and command in them exists, transcripts are what the program prints, sentences are short, and the changelog is a list.
 //!
-//! A transcript is a block whose first line is `$ ramline ...` behind a comment that names the captured machine: `<!-- on healthy/debian-13 -->`.
+//! A transcript is a block whose first line is `$ ramline ...` behind a comment that names the captured machine, and how many
+//! lines of it are shown where not all are: `<!-- on healthy/debian-13, 14 lines -->`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -78,7 +79,8 @@ fn every_link_of_a_document_leads_to_a_file_and_a_heading_that_are_there() {
             if link.contains("://") {
                 continue;
             }
-            let (path, heading) = link.split_once('#').map_or((link.as_str(), None), |(path, heading)| (path, Some(heading)));
+            let (path, heading) =
+                link.split_once('#').map_or((link.as_str(), None), |(path, heading)| (path, Some(heading)));
             let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
             if !target.exists() {
                 wrong.push(format!("{}: {link} is not there", name_of(&page)));
@@ -117,14 +119,22 @@ fn commands() -> BTreeMap<String, String> {
     assert_eq!(ramline(&["generate", "man", dir.path().to_str().unwrap()]).code, 0);
     let entries = fs::read_dir(dir.path()).unwrap().flatten().map(|entry| {
         let name = entry.file_name().into_string().unwrap();
-        (name.trim_end_matches(".1").to_owned(), fs::read_to_string(entry.path()).unwrap().replace("\\-", "-"))
+        (name.trim_end_matches(".1").to_owned(), plain(&fs::read_to_string(entry.path()).unwrap()))
     });
     entries.collect()
 }
 
+/// A manual page without the marks of roff.
+fn plain(page: &str) -> String {
+    [("\\-", "-"), ("\\fB", " "), ("\\fR", " "), ("\\fI", " ")]
+        .iter()
+        .fold(page.to_owned(), |text, (mark, word)| text.replace(mark, word))
+}
+
 /// What is wrong with a command line, if anything.
 fn fault(line: &str, all: &BTreeMap<String, String>) -> Option<String> {
-    let words: Vec<&str> = line.split_whitespace().take_while(|w| !matches!(*w, "#" | "|" | "&&" | ";" | ">" | "--")).collect();
+    let words: Vec<&str> =
+        line.split_whitespace().take_while(|w| !matches!(*w, "#" | "|" | "&&" | ";" | ">" | "--")).collect();
     let mut command = "ramline".to_owned();
     for word in &words[1..] {
         let longer = format!("{command}-{word}");
@@ -135,7 +145,12 @@ fn fault(line: &str, all: &BTreeMap<String, String>) -> Option<String> {
     }
     let first = words.get(1).copied().unwrap_or("--help");
     // Without a command it is `show`; a word in capitals stands for any.
-    if command == "ramline" && !first.starts_with('-') && !first.chars().all(|c| c.is_uppercase() || c == '.') && first != "fleet" && first != "help" {
+    if command == "ramline"
+        && !first.starts_with('-')
+        && !first.chars().all(|c| c.is_uppercase() || c == '.')
+        && first != "fleet"
+        && first != "help"
+    {
         return Some(format!("there is no command {first}"));
     }
     let page = if command == "ramline" { "ramline-show".to_owned() } else { command };
@@ -143,11 +158,19 @@ fn fault(line: &str, all: &BTreeMap<String, String>) -> Option<String> {
     if page.starts_with("ramline-fleet") || first == "fleet" {
         return None;
     }
-    let has = |option: &str| [&page, "ramline"].iter().any(|name| {
-        all[*name].split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| word == option)
-    });
-    let options = words.iter().filter(|w| w.starts_with("--")).map(|w| w.trim_start_matches('[').split(['=', ']', ',']).next().unwrap_or(w));
-    options.filter(|option| *option != "--help").find(|option| !has(option)).map(|option| format!("{page} has no {option}"))
+    let has = |option: &str| {
+        [&page, "ramline"]
+            .iter()
+            .any(|name| all[*name].split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| word == option))
+    };
+    let options = words
+        .iter()
+        .filter(|w| w.starts_with("--"))
+        .map(|w| w.trim_start_matches('[').split(['=', ']', ',', ';', '|', '`']).next().unwrap_or(w));
+    options
+        .filter(|option| *option != "--help")
+        .find(|option| !has(option))
+        .map(|option| format!("{page} has no {option}"))
 }
 
 #[test]
@@ -177,14 +200,21 @@ fn the_recipes_print_what_the_page_shows() {
     let mut parts = text.split("<!-- on ");
     let (mut made, mut shown) = (parts.next().unwrap().to_owned(), 0);
     for part in parts {
-        let (name, rest) = part.split_once(" -->\n```text\n$ ramline").unwrap_or_else(|| panic!("{part}"));
+        let (place, rest) = part.split_once(" -->\n```text\n$ ramline").unwrap_or_else(|| panic!("{part}"));
+        let (name, first) =
+            place.split_once(", ").map_or((place, None), |(name, first)| (name, first.strip_suffix(" lines")));
         let (words, rest) = rest.split_once('\n').unwrap();
         let root = tree(name).display().to_string();
         let words: Vec<&str> = words.split_whitespace().collect();
         let run = ramline(&[&words[..], &["--root", &root]].concat());
         assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
         let line = ["$ ramline"].iter().chain(&words).copied().collect::<Vec<_>>().join(" ");
-        made += &format!("<!-- on {name} -->\n```text\n{line}\n{}```{}", run.stdout, rest.split_once("```").unwrap().1);
+        let lines = first.map_or(usize::MAX, |number| number.parse().unwrap());
+        let mut printed: String = run.stdout.split_inclusive('\n').take(lines).collect();
+        if printed.len() < run.stdout.len() {
+            printed += "...\n";
+        }
+        made += &format!("<!-- on {place} -->\n```text\n{line}\n{printed}```{}", rest.split_once("```").unwrap().1);
         shown += 1;
     }
     assert!(shown >= 10, "{shown} transcripts");
@@ -216,7 +246,11 @@ fn a_sentence_of_a_plain_page_has_at_most_eighteen_words_on_average() {
         let (_, prose) = code_and_prose(&text);
         let lines = prose.iter().filter(|line| !line.starts_with(['#', '|', '<']));
         let text = lines.copied().collect::<Vec<_>>().join(" ") + " ";
-        let sentences: Vec<_> = text.split([':', '.', '?', '!']).map(|part| part.split_whitespace().count()).filter(|words| *words > 2).collect();
+        let sentences: Vec<_> = text
+            .split([':', '.', '?', '!'])
+            .map(|part| part.split_whitespace().count())
+            .filter(|words| *words > 2)
+            .collect();
         let mean = sentences.iter().sum::<usize>() / sentences.len().max(1);
         assert!(mean <= SENTENCE, "{name}: {mean} words a sentence");
     }
@@ -238,6 +272,9 @@ fn an_entry_of_the_changelog_is_one_line() {
     let text = fs::read_to_string(project().join("CHANGELOG.md")).unwrap();
     for line in text.lines() {
         assert!(line.chars().count() <= 200, "{} characters: {line}", line.chars().count());
-        assert!(line.is_empty() || line.starts_with(['#', '-']) || !line.starts_with(' '), "an entry goes on in a second line: {line}");
+        assert!(
+            line.is_empty() || line.starts_with(['#', '-']) || !line.starts_with(' '),
+            "an entry goes on in a second line: {line}"
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod asked;
 mod audit;
 mod bad_input;
+mod book;
 mod command_line;
 mod explain;
 mod fixtures;
