@@ -5,7 +5,8 @@ from .deb import deb
 from .image import image
 from .rpm import rpm
 from .sbom import sbom
+from .wheel import wheel
 
-KINDS = {"deb": deb, "rpm": rpm, "tar": tarball, "sbom": sbom, "image": image}
+KINDS = {"deb": deb, "rpm": rpm, "tar": tarball, "sbom": sbom, "image": image, "wheel": wheel}
 
 __all__ = ["KINDS"]

@@ -24,27 +24,19 @@ pub struct UnitProgram {
 }
 
 impl UnitProgram {
-    fn service(&self, ignores_failure: bool, words: &str) -> String {
-        let state = self.state.as_ref().map_or(String::new(), |dir| format!("Environment=RAMLINE_STATE_DIR={dir}\n"));
-        let dash = if ignores_failure { "-" } else { "" };
-        format!(
-            "[Service]\nType=oneshot\n{state}ExecStart={dash}{} {words}\nNice=19\nIOSchedulingClass=idle\nTimeoutStartSec=15min\n",
-            self.path
-        )
+    /// The text of a unit, from its file beside this one: what it may do is written there.
+    fn unit(&self, text: &str) -> String {
+        let environment = self.state.as_ref().map_or(String::new(), |dir| format!("Environment=RAMLINE_STATE_DIR={dir}\n"));
+        let text = text.replace("@PROGRAM@", &self.path).replace("@ENVIRONMENT@", &environment);
+        format!("{OWN}{}", text.replace("@STATE@", self.state.as_deref().unwrap_or("/var/lib/ramline")))
     }
 }
 
 /// A unit that checks at the end of each boot what is in force. `now` is the text of the unit that is there already.
 #[must_use]
 pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
-    let path = &program.path;
-    let text = format!(
-        "{OWN}[Unit]\nDescription=Record whether changes of ramline are in force\n\
-         ConditionPathExists={path}\nAfter=multi-user.target\n\n{}\n[Install]\nWantedBy=multi-user.target\n",
-        program.service(true, "tune verify --quiet").replace("15min", "5min")
-    );
     let mut steps = vec![Step::ReloadUnits];
-    steps.extend(switched_on(CHECK, now, text, "multi-user.target.wants"));
+    steps.extend(switched_on(CHECK, now, program.unit(include_str!("units/verify.service")), "multi-user.target.wants"));
     steps.push(Step::ReloadUnits);
     steps
 }
@@ -52,22 +44,13 @@ pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
 /// A timer that makes a pass of upkeep every ten minutes. `now` is the text of the service and of the timer that are there already.
 #[must_use]
 pub fn upkeep_timer(program: &UnitProgram, now: (Option<&str>, Option<&str>)) -> Vec<Step> {
-    let service = format!(
-        "{OWN}[Unit]\nDescription=One pass over zram swap: idle pages written back or compressed again, the pool compacted\n\
-         ConditionPathExists={}\n\n{}",
-        program.path,
-        program.service(false, "swap maintain --once --json")
-    );
-    let timer = format!(
-        "{OWN}[Unit]\nDescription=A pass over zram swap every ten minutes\n\n\
-         [Timer]\nOnBootSec=10min\nOnUnitActiveSec=10min\nAccuracySec=1min\n\n[Install]\nWantedBy=timers.target\n"
-    );
     let edit = |path: &str, before: Option<&str>, after: String| Step::EditFile {
         path: path.to_owned(),
         before: before.map(str::to_owned),
         after: Some(after),
     };
-    let mut steps = vec![Step::ReloadUnits, edit(UPKEEP, now.0, service)];
+    let mut steps = vec![Step::ReloadUnits, edit(UPKEEP, now.0, program.unit(include_str!("units/maintain.service")))];
+    let timer = program.unit(include_str!("units/maintain.timer"));
     steps.extend(switched_on(UPKEEP_TIMER, now.1, timer, "timers.target.wants"));
     steps.push(Step::ReloadUnits);
     steps.push(Step::Service { unit: name(UPKEEP_TIMER).to_owned(), verb: ServiceVerb::Start });
@@ -112,7 +95,21 @@ mod tests {
         assert!(unit.contains("\nExecStart=-/usr/local/bin/ramline tune verify --quiet\n"), "{unit}");
         assert!(!unit.contains("Environment"), "{unit}");
         let elsewhere = UnitProgram { state: Some("/srv/state".into()), ..program() };
-        assert!(text(&check_at_boot(&elsewhere, None), CHECK).contains("RAMLINE_STATE_DIR=/srv/state\n"));
+        let unit = text(&check_at_boot(&elsewhere, None), CHECK);
+        assert!(unit.contains("RAMLINE_STATE_DIR=/srv/state\n") && unit.contains("\nReadWritePaths=-/srv/state\n"), "{unit}");
+    }
+
+    #[test]
+    fn nothing_is_left_to_fill_in() {
+        for (steps, paths) in [
+            (check_at_boot(&program(), None), &[CHECK][..]),
+            (upkeep_timer(&program(), (None, None)), &[UPKEEP, UPKEEP_TIMER][..]),
+        ] {
+            for path in paths {
+                let unit = text(&steps, path);
+                assert!(!["@PROGRAM@", "@ENVIRONMENT@", "@STATE@"].iter().any(|word| unit.contains(word)), "{unit}");
+            }
+        }
     }
 
     #[test]
