@@ -79,6 +79,14 @@ impl ProcDir {
         Ok(pids)
     }
 
+    /// Reads the three sizes of a process (`statm`) in three system calls: what is looked at to see whether it has changed.
+    pub fn sizes<'b>(&self, pid: u32, buffer: &'b mut [u8; 128]) -> Result<&'b [u8], NotRead> {
+        let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let file = rustix::fs::openat(&self.fd, format!("{pid}/statm"), how, Mode::empty())?;
+        let count = rustix::io::read(&file, &mut buffer[..])?;
+        Ok(&buffer[..count])
+    }
+
     /// Opens one process.
     pub fn process(&self, pid: u32) -> Result<PidDir, NotRead> {
         let fd = rustix::fs::openat(&self.fd, pid.to_string(), DIR | OFlags::NOFOLLOW, Mode::empty());

@@ -9,6 +9,7 @@
 //! assert!(found.list.iter().any(|p| p.pid == std::process::id() && p.rss_anon.is_some()));
 //! ```
 
+mod again;
 mod begun;
 mod named;
 mod one;
@@ -19,6 +20,7 @@ mod walk;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
+pub(crate) use again::Again;
 pub(crate) use begun::Begun;
 pub use named::{Named, command_line, named};
 use one::Names;

@@ -16,6 +16,7 @@ mod limited;
 mod machine;
 mod meta;
 mod mounts;
+mod over_time;
 mod parts;
 mod processes;
 mod reader;
@@ -40,6 +41,7 @@ use ramline_snapshot::{Origin, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
 pub use meta::Meta;
+pub use over_time::{OverTime, Sweep};
 pub use parts::{Late, gather_until};
 pub use processes::Walking;
 use reader::Reader;

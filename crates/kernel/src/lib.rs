@@ -3,6 +3,7 @@
 pub mod arena;
 pub mod bpf;
 pub mod cgroup;
+pub mod clock;
 pub mod damon;
 pub mod direct;
 pub mod drop_caches;

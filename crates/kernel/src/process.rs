@@ -293,6 +293,24 @@ pub fn prefer_oom_kill(root: &Root, adjust: u16) -> Result<()> {
     crate::write::write_knob(&root.path("/proc/self/oom_score_adj"), &adjust.min(1000).to_string()).map(drop)
 }
 
+/// Keeps this process from being killed for memory as long as others are left: `adjust` down to -1000 (lowering needs `CAP_SYS_RESOURCE`).
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn avoid_oom_kill(root: &Root, adjust: i16) -> Result<()> {
+    crate::write::write_knob(&root.path("/proc/self/oom_score_adj"), &adjust.max(-1000).to_string()).map(drop)
+}
+
+/// Keeps all that this process touches in memory, now and later.
+///
+/// # Errors
+/// What mlockall(2) says: without `CAP_IPC_LOCK` only RLIMIT_MEMLOCK may be locked.
+pub fn lock_all() -> Result<()> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    mlockall(all).tried("lock into memory", "this process")
+}
+
 /// Keeps what this process has touched so far, and what it touches later of mappings it has now, in memory; mappings made later stay as
 /// they are. So that under pressure only what a workload maps is taken, not its own tables.
 ///

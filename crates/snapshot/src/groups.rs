@@ -40,6 +40,11 @@ pub static KEPT: LazyLock<Vec<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// A parent before its children, names in order: the separator comes before every character of a name.
+pub fn in_order(list: &mut [Group]) {
+    ramline_units::sort_by(list, |a, b| a.path.split('/').cmp(b.path.split('/')));
+}
+
 /// True for a key of `memory.stat` that is kept.
 #[must_use]
 pub fn is_kept(key: &str) -> bool {

@@ -128,6 +128,13 @@ impl<T> Seen<T> {
         }
     }
 
+    /// When and how long it was read is forgotten.
+    pub const fn forget_clock(&mut self) {
+        if let Seen::Seen { at, cost, .. } = self {
+            (*at, *cost) = (None, None);
+        }
+    }
+
     /// A seen section without a clock, for tests and captured trees.
     pub const fn of(data: T) -> Self {
         Seen::Seen { data, at: None, cost: None, skipped: None }

@@ -70,6 +70,21 @@ macro_rules! sections {
                 out
             }
 
+            /// Gives the JSON text of each section that was read, and of what is no section, by name: together they are the document. When and how
+            /// long a section was read is left out.
+            ///
+            /// # Errors
+            /// A section has no JSON form.
+            pub fn each_section_json(&mut self, mut each: impl FnMut(&'static str, String)) -> Result<(), serde_json::Error> {
+                each("schema_version", serde_json::to_string(&self.schema_version)?);
+                each("machine", serde_json::to_string(&self.machine)?);
+                $(if !matches!(self.$field, Seen::Unread) {
+                    self.$field.forget_clock();
+                    each(stringify!($field), serde_json::to_string(&self.$field)?);
+                })*
+                Ok(())
+            }
+
             /// Takes these sections from another one.
             pub fn take(&mut self, from: Snapshot, these: Wanted) {
                 $(if these.$field { self.$field = from.$field; })*
@@ -201,7 +216,16 @@ impl Snapshot {
     pub fn from_json(path: &str, text: &str) -> Result<Self, LoadError> {
         let not = |cause: String| LoadError::NotJson { path: path.to_owned(), cause };
         let value: Value = serde_json::from_str(text).map_err(|e| not(e.to_string()))?;
-        let Value::Object(mut document) = value else { return Err(not("it is not a JSON object".into())) };
+        let Value::Object(document) = value else { return Err(not("it is not a JSON object".into())) };
+        Snapshot::from_document(path, document)
+    }
+
+    /// The same of a document that is read already.
+    ///
+    /// # Errors
+    /// As [`Snapshot::from_json`].
+    pub fn from_document(path: &str, mut document: Map<String, Value>) -> Result<Self, LoadError> {
+        let not = |cause: String| LoadError::NotJson { path: path.to_owned(), cause };
         let version = document.get("schema_version").and_then(Value::as_u64);
         let found = version.ok_or_else(|| not("it has no schema_version".into()))?;
         if found > SCHEMA_VERSION {

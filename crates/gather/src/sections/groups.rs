@@ -14,7 +14,7 @@ use dir::GroupDir;
 use known::{Above, Answer, Tightest, answer};
 use level::shared;
 use ramline_snapshot::cgroup::{Group, Version};
-use ramline_snapshot::groups::{Groups, is_kept};
+use ramline_snapshot::groups::{Groups, in_order, is_kept};
 use ramline_snapshot::vmstat::Vmstat;
 
 use super::cgroups::{Hierarchy, absent, names};
@@ -53,11 +53,6 @@ pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups
         in_order(&mut out.list);
         out
     })
-}
-
-/// A parent before its children, names in order: the separator comes before every character of a name.
-pub fn in_order(list: &mut [Group]) {
-    ramline_units::sort_by(list, |a, b| a.path.split('/').cmp(b.path.split('/')));
 }
 
 /// A group to be read: its path below the mount, of which the top is the empty one, and what is known of the group above.

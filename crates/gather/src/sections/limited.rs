@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 
 use met::Met;
 use ramline_snapshot::cgroup::{Group, Version, limit};
-use ramline_snapshot::groups::Groups;
+use ramline_snapshot::groups::{Groups, in_order};
 use ramline_snapshot::pressure::Pressure;
 
 use super::cgroups::{Hierarchy, absent};
-use super::groups::{group, in_order};
+use super::groups::group;
 use super::reader::Reader;
 use crate::prelude::*;
 

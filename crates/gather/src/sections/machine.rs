@@ -25,7 +25,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         host: reader.word("/proc/sys/kernel/hostname"),
         boot_id: reader.word("/proc/sys/kernel/random/boot_id"),
         uptime: Some(boottime()),
-        taken_unix_ns: SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_nanos()).ok()),
+        taken_unix_ns: unix_ns(),
         root: rustix::process::geteuid().is_root(),
         container: container(reader),
         hypervisor: hypervisor(reader),
@@ -33,6 +33,11 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         free_page_reporting: free_page_reporting(reader),
         balloon_deflates_on_oom: balloon_has(reader, DEFLATES_ON_OOM),
     }
+}
+
+/// Now, in nanoseconds since 1970.
+pub fn unix_ns() -> Option<u64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_nanos()).ok())
 }
 
 /// The marker files container managers leave, by manager.

@@ -5,7 +5,7 @@ use ramline_snapshot::processes::Around;
 
 use super::reader::Reader;
 use crate::prelude::*;
-use crate::processes::{Begun, Captured, Depth, deep, pass, place_swapped, within};
+use crate::processes::{Again, Begun, Captured, Depth, deep, pass, place_swapped, within};
 
 /// Page-table walks beyond the cheap pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +76,18 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
         Some(_) => Seen::Absent { path: "/proc/PID".to_owned() },
         None => seen,
     }
+}
+
+/// The processes, of which only those are read that have changed since the last time.
+pub fn again(reader: &Reader<'_>, known: &mut Again) -> Seen<Processes> {
+    reader.timed(|| {
+        let before = totals(reader);
+        let mut found = known.look(reader.root).map(|pass| pass.found).unwrap_or_default();
+        found.missed.hidden = hidden(reader);
+        found.users = users(reader, &found);
+        around(reader, before, None, &mut found);
+        found
+    })
 }
 
 type Totals = Option<(Bytes, Bytes)>;

@@ -1,0 +1,54 @@
+//! Texts from frames: each whole one, and what follows it without a break.
+
+use crate::frame::{Frame, Kind, low};
+use crate::texts::{self, Names, Texts};
+
+/// Why a frame gave no texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotDecoded {
+    /// The frame it belongs to is missing or damaged.
+    #[error("the frame before it is missing")]
+    Alone,
+    /// Its checksum fits and its content does not: another program wrote it.
+    #[error("its content makes no sense")]
+    Garbage,
+}
+
+/// Takes frames in order.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    names: Names,
+    texts: Texts,
+    /// Place and checksum of the last frame; `None` where the next one must be whole.
+    last: Option<(u64, u32)>,
+}
+
+impl Decoder {
+    /// The texts of a frame of texts.
+    ///
+    /// # Errors
+    /// It belongs to a frame that was not given before it, or makes no sense.
+    pub fn take(&mut self, frame: &Frame<'_>) -> crate::Result<&Texts> {
+        if frame.kind != Kind::Texts {
+            return Err(NotDecoded::Garbage);
+        }
+        if frame.place == 0 {
+            self.names.clear();
+            self.texts.clear();
+        } else if self.last.is_none_or(|(place, crc)| frame.place != place.wrapping_add(1) || frame.after != low(crc)) {
+            self.last = None;
+            return Err(NotDecoded::Alone);
+        }
+        self.last = None;
+        let content = frame.content().ok_or(NotDecoded::Garbage)?;
+        texts::read(&mut self.names, &mut self.texts, &content).ok_or(NotDecoded::Garbage)?;
+        self.last = Some((frame.place, frame.crc));
+        Ok(&self.texts)
+    }
+
+    /// The texts of the last frame that was taken.
+    #[must_use]
+    pub const fn texts(&self) -> &Texts {
+        &self.texts
+    }
+}

@@ -1,0 +1,356 @@
+//! Reading: which moments lie in which file, a moment as a snapshot, and what is missing between them.
+
+use std::path::{Path, PathBuf};
+
+use ramline_history::{Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, to_snapshot};
+use ramline_kernel::input;
+use ramline_snapshot::Snapshot;
+
+use crate::gaps::{Between, Gap, Why, gap};
+use crate::place::{HistoryFile, files};
+use crate::{Error, Result};
+
+/// No file of history is larger.
+const LARGEST: u64 = 1 << 30;
+
+/// The files of a directory.
+#[derive(Debug)]
+pub struct Archive {
+    dir: PathBuf,
+    files: Vec<HistoryFile>,
+}
+
+/// A frame of texts in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instant {
+    /// When.
+    pub at: Moment,
+    /// Where it begins.
+    offset: usize,
+    /// Place in its series.
+    place: u64,
+}
+
+/// One file, read and checked.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name and size.
+    pub file: HistoryFile,
+    /// Its head.
+    pub head: Head,
+    /// Its moments, in order of writing.
+    pub instants: Vec<Instant>,
+    /// What happened to the recorder, and before which instant.
+    pub notes: Vec<(usize, Note)>,
+    /// Damaged places, and before which instant.
+    pub damage: Vec<(usize, usize)>,
+    bytes: Vec<u8>,
+}
+
+/// Two moments of the past.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The one that was asked for, or the last before it.
+    pub snapshot: Snapshot,
+    /// When it was read.
+    pub at: Moment,
+    /// The one before it, of the same boot, for rates.
+    pub before: Option<Snapshot>,
+}
+
+/// Why a moment is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum NotFound {
+    /// There is no history.
+    #[error("nothing was recorded in {}", .0.display())]
+    Nothing(PathBuf),
+    /// It lies before all that is there.
+    #[error("nothing was recorded before")]
+    Before(u64),
+    /// It lies behind all that is there.
+    #[error("nothing was recorded after")]
+    After(u64),
+    /// It lies in a gap.
+    #[error("nothing was recorded between")]
+    Gap(Gap),
+    /// The files cannot be read.
+    #[error(transparent)]
+    Error(#[from] Error),
+}
+
+/// What a check of a file has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Checked {
+    /// The file.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Why none of it can be read.
+    pub unreadable: Option<String>,
+    /// Frames that are whole, and their texts can be had.
+    pub frames: u64,
+    /// Frames whose checksum fits and that belong to one that is missing.
+    pub lost_frames: u64,
+    /// Bytes that are no frame.
+    pub lost_bytes: u64,
+    /// A frame at the end that was not written whole: the crash of a recorder, or one that is writing now.
+    pub torn_end: bool,
+}
+
+impl Archive {
+    /// Looks what is there.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn open(dir: &Path) -> Result<Archive> {
+        Ok(Archive { dir: dir.to_owned(), files: files(dir)? })
+    }
+
+    /// Its files, the oldest first; without the files of seconds.
+    pub fn days(&self) -> impl DoubleEndedIterator<Item = &HistoryFile> {
+        self.files.iter().filter(|file| file.part > 0)
+    }
+
+    /// The files of seconds before kills.
+    pub fn seconds(&self) -> impl Iterator<Item = &HistoryFile> {
+        self.files.iter().filter(|file| file.part == 0)
+    }
+
+    /// The moment that was asked for, or the last one before it.
+    ///
+    /// # Errors
+    /// It lies in a gap, before or behind all that was recorded.
+    pub fn at(&self, wall_ms: u64, span_ms: Option<u64>) -> Result<Recorded, NotFound> {
+        let day = ramline_history::Day::from_ms(wall_ms);
+        // The last file that can hold it, and those before it for the last frame of the day before.
+        let mut later: Option<(Moment, Between)> = None;
+        let mut any = false;
+        for file in self.days().rev() {
+            if file.day > day && later.is_some() {
+                continue;
+            }
+            let Ok(part) = Part::read(file) else { continue };
+            any |= !part.instants.is_empty();
+            if let Some(index) = part.last_at(wall_ms) {
+                return self.found(&part, index, wall_ms, span_ms, later);
+            }
+            if let Some(first) = part.instants.first() {
+                let between = part.between(0, 0);
+                later = Some((first.at, between));
+            }
+        }
+        match later {
+            Some((at, _)) => Err(NotFound::Before(at.wall_ms)),
+            None if any => Err(NotFound::Before(wall_ms)),
+            None => Err(NotFound::Nothing(self.dir.clone())),
+        }
+    }
+
+    fn found(
+        &self,
+        part: &Part,
+        index: usize,
+        wall_ms: u64,
+        span_ms: Option<u64>,
+        later: Option<(Moment, Between)>,
+    ) -> Result<Recorded, NotFound> {
+        let Some(instant) = part.instants.get(index) else { return Err(NotFound::Nothing(self.dir.clone())) };
+        let next = part.instants.get(index + 1).map(|next| (next.at, part.between(index + 1, index + 1))).or_else(|| {
+            let (at, mut between) = later?;
+            let mut own = part.between(index + 1, usize::MAX);
+            own.notes.append(&mut between.notes);
+            Some((at, Between { damaged: own.damaged || between.damaged, ..own }))
+        });
+        let interval = part.interval_ms(index);
+        if let Some((next, between)) = &next
+            && let Some(gap) = gap(instant.at, *next, interval, part.boot_id(index), between)
+            && wall_ms > instant.at.wall_ms.saturating_add(interval)
+        {
+            return Err(NotFound::Gap(gap));
+        }
+        if next.is_none() && wall_ms > instant.at.wall_ms.saturating_add(interval.saturating_mul(3).max(60_000)) {
+            return Err(NotFound::After(instant.at.wall_ms));
+        }
+        part.moment(index, span_ms).map_err(NotFound::Error)
+    }
+}
+
+impl Part {
+    /// Reads a file whole and looks at all its frames.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no file of history.
+    pub fn read(file: &HistoryFile) -> Result<Part, String> {
+        let bytes = input::read("read the history", &file.path, LARGEST).map_err(|error| error.to_string())?;
+        let named = |error: &NotHistory| format!("{}: {error}", file.path.display());
+        let begins = Begins::read(&bytes).map_err(|error| named(&error))?;
+        let (mut instants, mut notes, mut damage) = (Vec::new(), Vec::new(), Vec::new());
+        for found in frames(&bytes, begins.frames_at) {
+            match found {
+                Found::Frame(offset, frame) if frame.kind == Kind::Texts => {
+                    instants.push(Instant { at: frame.at, offset, place: frame.place });
+                }
+                Found::Frame(_, frame) => notes.extend(frame.note().map(|note| (instants.len(), note))),
+                Found::Damage(part) if !part.is_tail => damage.push((instants.len(), part.bytes)),
+                Found::Damage(_) => {}
+            }
+        }
+        Ok(Part { file: file.clone(), head: begins.head, instants, notes, damage, bytes })
+    }
+
+    /// The last instant at or before a time. Where the clock was set back, the later one of two.
+    #[must_use]
+    pub fn last_at(&self, wall_ms: u64) -> Option<usize> {
+        self.instants.iter().rposition(|instant| instant.at.wall_ms <= wall_ms)
+    }
+
+    /// What lies before the instants from one to another.
+    fn between(&self, from: usize, to: usize) -> Between {
+        let is_in = |index: usize| (from..=to).contains(&index);
+        Between {
+            notes: self.notes.iter().filter(|(index, _)| is_in(*index)).map(|(_, note)| note.clone()).collect(),
+            damaged: self.damage.iter().any(|(index, _)| is_in(*index)),
+        }
+    }
+
+    fn began(&self, index: usize) -> Option<(Option<&str>, u64)> {
+        self.notes.iter().rev().filter(|(before, _)| *before <= index).find_map(|(_, note)| match note {
+            Note::Began { boot_id, interval_ms, .. } => Some((boot_id.as_deref(), *interval_ms)),
+            _ => None,
+        })
+    }
+
+    /// The boot an instant is of.
+    #[must_use]
+    pub fn boot_id(&self, index: usize) -> Option<&str> {
+        self.began(index).map_or(self.head.boot_id.as_deref(), |(boot, _)| boot)
+    }
+
+    /// Time between frames then, as the recorder said when it began, or as the frames before say.
+    #[must_use]
+    pub fn interval_ms(&self, index: usize) -> u64 {
+        let said = self.began(index).map(|(_, interval)| interval);
+        said.or_else(|| {
+            let pair = [self.instants.get(index.checked_sub(1)?)?, self.instants.get(index)?];
+            pair[1].at.boot_ms.checked_sub(pair[0].at.boot_ms)
+        })
+        .unwrap_or(5_000)
+    }
+
+    /// All gaps in this file.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<Gap> {
+        let pairs = self.instants.windows(2).enumerate();
+        let one = |(index, pair): (usize, &[Instant])| {
+            let between = self.between(index + 1, index + 1);
+            gap(pair[0].at, pair[1].at, self.interval_ms(index), self.boot_id(index), &between)
+        };
+        pairs.filter_map(one).collect()
+    }
+
+    /// An instant as a snapshot, with the one before it or so long before it.
+    ///
+    /// # Errors
+    /// It cannot be decoded.
+    pub fn moment(&self, index: usize, span_ms: Option<u64>) -> Result<Recorded> {
+        let instant = self.instants.get(index).copied();
+        let instant = instant.ok_or_else(|| self.garbage("there is no such frame"))?;
+        let earlier = match span_ms {
+            None => index.checked_sub(1),
+            Some(span) => self.last_at(instant.at.wall_ms.saturating_sub(span)).filter(|earlier| *earlier < index),
+        };
+        let earlier = earlier.filter(|earlier| self.boot_id(*earlier) == self.boot_id(index));
+        let before = earlier.and_then(|earlier| self.texts(earlier).ok());
+        let texts = self.texts(index)?;
+        let path = self.file.path.display().to_string();
+        let snapshot = |texts: &Texts| to_snapshot(&path, texts).map_err(|error| self.garbage(&error.to_string()));
+        Ok(Recorded {
+            snapshot: snapshot(&texts)?,
+            at: instant.at,
+            before: before.map(|texts| snapshot(&texts)).transpose()?,
+        })
+    }
+
+    /// The texts of an instant.
+    ///
+    /// # Errors
+    /// They cannot be decoded: what they rest on is damaged.
+    pub fn texts(&self, index: usize) -> Result<Texts> {
+        let upto = self.instants.get(..=index).unwrap_or_default();
+        let first = upto.iter().rposition(|instant| instant.place == 0).unwrap_or(0);
+        let mut decoder = Decoder::default();
+        let mut out = Err(self.garbage("there is no such frame"));
+        for instant in upto.iter().skip(first) {
+            out = match self.frame(*instant) {
+                Some(frame) => decoder.take(&frame).map(|_| ()).map_err(|error| self.garbage(&error.to_string())),
+                None => Err(self.garbage("its frame is damaged")),
+            };
+        }
+        out?;
+        Ok(decoder.texts().clone())
+    }
+
+    /// Goes through the snapshots of all instants from one to another, in order. What cannot be decoded is left out.
+    pub fn each(&self, from: usize, to: usize, mut each: impl FnMut(Moment, Snapshot)) {
+        let first = self.instants.iter().take(from + 1).rposition(|instant| instant.place == 0).unwrap_or(0);
+        let mut decoder = Decoder::default();
+        let path = self.file.path.display().to_string();
+        for (index, instant) in self.instants.iter().enumerate().skip(first).take_while(|(index, _)| *index <= to) {
+            let Some(frame) = self.frame(*instant) else { continue };
+            let Ok(texts) = decoder.take(&frame) else { continue };
+            if index >= from
+                && let Ok(snapshot) = to_snapshot(&path, texts)
+            {
+                each(instant.at, snapshot);
+            }
+        }
+    }
+
+    fn frame(&self, instant: Instant) -> Option<Frame<'_>> {
+        Frame::first(self.bytes.get(instant.offset..)?).map(|(frame, _)| frame)
+    }
+
+    fn garbage(&self, why: &str) -> Error {
+        let hint = "ramline history check";
+        ramline_kernel::KernelError::refused("read a recorded moment", &self.file.path, why, "").hint(hint).into()
+    }
+
+    /// Looks at every frame and decodes it.
+    #[must_use]
+    pub fn check(file: &HistoryFile) -> Checked {
+        let path = file.path.display().to_string();
+        let mut out = Checked { path, bytes: file.bytes, ..Checked::default() };
+        let read = input::read("read the history", &file.path, LARGEST).map_err(|error| error.to_string());
+        let begins = read.and_then(|bytes| {
+            let begins = Begins::read(&bytes).map_err(|error| error.to_string())?;
+            Ok((begins, bytes))
+        });
+        let (begins, bytes) = match begins {
+            Ok(read) => read,
+            Err(why) => return Checked { unreadable: Some(why), ..out },
+        };
+        let mut decoder = Decoder::default();
+        for found in frames(&bytes, begins.frames_at) {
+            match found {
+                Found::Frame(_, frame) if frame.kind == Kind::Texts => match decoder.take(&frame) {
+                    Ok(_) => out.frames += 1,
+                    Err(_) => out.lost_frames += 1,
+                },
+                Found::Frame(..) => {}
+                Found::Damage(damage) if damage.is_tail => {
+                    out.torn_end = true;
+                    out.lost_bytes += damage.bytes as u64;
+                }
+                Found::Damage(damage) => out.lost_bytes += damage.bytes as u64,
+            }
+        }
+        out
+    }
+
+    /// Why a gap at its end is what it is: the last words of the recorder.
+    #[must_use]
+    pub fn ended(&self) -> Option<Why> {
+        let (index, note) = self.notes.last()?;
+        (*index == self.instants.len() && matches!(note, Note::Ended {})).then_some(Why::Ended)
+    }
+}

@@ -1,0 +1,47 @@
+//! Keep it: a machine recorded over time into files of a directory, and moments of the past read from them.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `place` | the directory: names of files, what may be used |
+//! | `store` | writing: one recorder at a time, a cap that always holds, a disk that may be full |
+//! | `seconds` | the last ten minutes, a frame a second, in memory |
+//! | `recording` | the loop that looks and writes |
+//! | `archive` | reading: which moment lies where, and what lies between |
+//! | `gaps` | where nothing was recorded, and why |
+//!
+//! The format of the files is `ramline-history`'s.
+
+mod archive;
+mod gaps;
+mod place;
+mod recording;
+mod seconds;
+mod store;
+
+pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
+pub use gaps::{Gap, Why};
+pub use place::{HistoryFile, files, prepare};
+pub use recording::{Ended, Options, record};
+pub use store::{Limits, Store};
+
+/// What goes wrong with history.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system said no.
+    #[error(transparent)]
+    Kernel(#[from] ramline_kernel::KernelError),
+    /// Another recorder writes there.
+    #[error("{dir} is being written by another recorder{holder}\n  try: ramline record --dir ANOTHER_DIR, or end that one")]
+    Busy {
+        /// The directory.
+        dir: String,
+        /// ` (process 123)`, where that is known.
+        holder: String,
+    },
+    /// A snapshot could not be written as JSON.
+    #[error("what was seen cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What functions here return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
