@@ -3,10 +3,11 @@
 //! The judgement is `ramline_model::kill`; here it is worded, with the figures that decide. What is not in the log is said to be missing.
 
 mod avoid;
+mod grown;
 mod headline;
 mod why;
 
-use ramline_model::kill::Kill;
+use ramline_model::kill::{GrowthBefore, Kill};
 use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// What would have avoided a kill.
@@ -30,11 +31,24 @@ pub struct ExplainedKill {
     pub why: Vec<String>,
     /// What would have avoided it.
     pub avoid: Vec<Remedy>,
+    /// Who grew in the minutes before, where that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<GrowthBefore>,
+}
+
+impl ExplainedKill {
+    /// The same with what was recorded before it.
+    #[must_use]
+    pub fn with_growth(mut self, growth: GrowthBefore) -> ExplainedKill {
+        self.why.extend(grown::sentences(&growth, &self.kill));
+        self.recorded = Some(growth);
+        self
+    }
 }
 
 /// Words for a judgement.
 #[must_use]
 pub fn explained(kill: Kill) -> ExplainedKill {
     let (headline, why, avoid) = (headline::headline(&kill), why::why(&kill), avoid::avoid(&kill));
-    ExplainedKill { kill, headline, why, avoid }
+    ExplainedKill { kill, headline, why, avoid, recorded: None }
 }

@@ -36,6 +36,8 @@ pub enum Command {
     Trace(commands::trace::Trace),
     Tune(commands::tune::Tune),
     Swap(commands::swap::Swap),
+    Record(commands::record::Record),
+    History(commands::history::History),
     Snapshot(commands::snapshot::Snapshot),
     Fleet(commands::fleet::Fleet),
     Generate(commands::generate::Generate),

@@ -32,6 +32,18 @@ pub fn parse_wait(text: &str) -> Result<Duration, String> {
     text.strip_suffix('m').map_or_else(|| parse(text), |number| parse(&format!("{number}min")))
 }
 
+/// Parses a time of days: `30d` too, up to 3650d.
+///
+/// # Errors
+/// As [`parse_age`].
+pub fn parse_days(text: &str) -> Result<Duration, String> {
+    match text.strip_suffix('d').map(|days| days.parse::<u64>().ok().filter(|days| (1..=3650).contains(days))) {
+        None => parse_age(text),
+        Some(Some(days)) => Ok(Duration::from_secs(days * 24 * 3600)),
+        Some(None) => Err(format!("'{text}' is not 1d to 3650d; write for example 30min, 12h or 30d")),
+    }
+}
+
 /// Parses an age, which may be of hours: `12h` too, up to 1000h.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ mod installed;
 mod looks;
 mod manual;
 mod output;
+mod past;
 mod place;
 mod prelude;
 mod progress;
@@ -24,6 +25,7 @@ mod source;
 mod state;
 mod terminal;
 mod watch;
+mod when;
 mod whom;
 
 use std::ffi::OsString;
@@ -39,7 +41,7 @@ fn command() -> clap::Command {
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["need", "measure", "cache", "lab", "swap", "fleet", "generate"];
+const LIVE: &[&str] = &["need", "measure", "cache", "lab", "swap", "record", "history", "fleet", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
@@ -176,6 +178,8 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Trace(command)) => command.run(),
         Some(Command::Tune(command)) => command.run(source),
         Some(Command::Swap(command)) => command.run(source),
+        Some(Command::Record(command)) => command.run(source),
+        Some(Command::History(command)) => command.run(),
         Some(Command::Snapshot(command)) => command.run(source),
         Some(Command::Fleet(command)) => command.run(),
         Some(Command::Generate(command)) => command.run(source),

@@ -1,6 +1,7 @@
-//! Where the data comes from: this machine, a captured tree (`--root`), or a file of `ramline snapshot`.
+//! Where the data comes from: this machine, a captured tree (`--root`), a file of `ramline snapshot`, or a moment that was recorded.
 
 use ramline_gather::{Late, gather_until, gather_walking};
+use ramline_recorder::Recorded;
 use ramline_snapshot::setup::SetUp;
 
 use crate::prelude::*;
@@ -18,12 +19,15 @@ pub struct Source {
     // Known to all subcommands by its id, and an experiment has a `--file` of its own.
     #[arg(id = "captured-file", long = "snapshot", value_name = "FILE", global = true, help_heading = ANYWHERE)]
     pub file: Option<PathBuf>,
+    /// A moment of the past, found before by [`crate::past::Past`].
+    #[arg(skip)]
+    pub past: Option<Arc<Recorded>>,
 }
 
 impl Source {
     /// True when the answer is about the machine this runs on.
     pub const fn is_live(&self) -> bool {
-        self.root.is_none() && self.file.is_none()
+        self.root.is_none() && self.file.is_none() && self.past.is_none()
     }
 
     /// Refuses commands that do something when the source is a capture.
@@ -41,6 +45,8 @@ impl Source {
     /// # Errors
     /// `--root` names no directory.
     pub fn kernel_root(&self) -> Result<Root> {
+        let past = "this needs the machine itself, and a moment of the past is none\n  try: the same without --at";
+        anyhow::ensure!(self.past.is_none(), Failure::usage(past));
         let Some(dir) = &self.root else { return Ok(Root::live()) };
         anyhow::ensure!(
             dir.is_dir(),
@@ -62,6 +68,9 @@ impl Source {
     /// # Errors
     /// As [`Source::snapshot`].
     pub fn snapshot_walking(&self, want: Wanted, walking: Walking) -> Result<Snapshot> {
+        if let Some(past) = &self.past {
+            return Ok(past.snapshot.clone());
+        }
         match &self.file {
             Some(path) => {
                 let read = input::read_named_text("read the snapshot", path, input::DOCUMENT);
@@ -89,6 +98,7 @@ impl Source {
     /// `--root` names no directory.
     pub fn set_up(&self) -> Result<SetUp> {
         match self.file {
+            _ if self.past.is_some() => Ok(SetUp::default()),
             Some(_) => Ok(SetUp::default()),
             None => Ok(ramline_gather::set_up(&self.kernel_root()?)),
         }
@@ -112,6 +122,9 @@ impl Source {
         span: Option<Duration>,
         walking: Walking,
     ) -> Result<(Option<Snapshot>, Snapshot)> {
+        if let Some(past) = &self.past {
+            return Ok((past.before.clone(), past.snapshot.clone()));
+        }
         anyhow::ensure!(
             span.is_none() || self.is_live(),
             Failure::usage(

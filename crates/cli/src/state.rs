@@ -28,6 +28,25 @@ fn homeless(uid: u32, runtime: Option<PathBuf>) -> PathBuf {
     runtime.map_or_else(|| PathBuf::from(format!("/var/tmp/ramline-{uid}")), |dir| dir.join("ramline"))
 }
 
+/// Where `ramline record` writes.
+///
+/// # Errors
+/// As [`path`].
+pub fn history() -> Result<PathBuf> {
+    Ok(path()?.join("history"))
+}
+
+/// Where history is read from: this user's own, or the machine's where this user has none.
+///
+/// # Errors
+/// As [`path`].
+pub fn history_to_read() -> Result<PathBuf> {
+    let own = history()?;
+    let of_the_machine = StateDir::default_path(0, None, None).map(|dir| dir.join("history"));
+    let is_given = std::env::var_os("RAMLINE_STATE_DIR").is_some();
+    Ok(of_the_machine.filter(|_| !is_given && !own.is_dir()).unwrap_or(own))
+}
+
 /// Takes the run lock; a second live run is refused.
 ///
 /// # Errors

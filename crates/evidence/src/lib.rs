@@ -20,6 +20,7 @@ pub mod even;
 mod fleet;
 mod free;
 mod ghosts;
+pub mod history;
 pub mod knee;
 mod measurement;
 mod outcome;

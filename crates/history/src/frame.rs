@@ -121,7 +121,10 @@ impl<'a> Frame<'a> {
         if !self.compressed {
             return Some(self.bytes.to_vec());
         }
-        zstd::bulk::decompress(self.bytes, zstd::bulk::Decompressor::upper_bound(self.bytes)?.min(LARGEST)).ok()
+        // The length is at the head of what zstd writes: without one, or with too large a one, it is not ours.
+        let length = zstd::zstd_safe::get_frame_content_size(self.bytes).ok()??;
+        let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST)?;
+        zstd::bulk::decompress(self.bytes, length).ok()
     }
 
     /// The note that it is.

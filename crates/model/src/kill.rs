@@ -10,6 +10,7 @@
 //! and nothing else as large, it is `kernel_unaccounted`; who holds that is not in the log.
 
 mod by_daemon;
+mod grown;
 mod in_group;
 mod incident;
 mod machine;
@@ -22,6 +23,7 @@ mod types;
 mod victim;
 mod zones;
 
+pub use grown::{Grown, GrowthBefore};
 pub use incident::{NoSuchTime, explain};
 pub use page_size::{LogPageSize, page_size};
 pub use sum::{KillPart, KillSum, PartKind};

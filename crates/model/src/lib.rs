@@ -32,6 +32,8 @@ pub mod pages;
 mod prelude;
 pub mod pressure;
 pub mod processes;
+pub mod recorded;
+pub mod sar;
 pub mod settings;
 pub mod shmem;
 pub mod swap;

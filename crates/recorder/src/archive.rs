@@ -6,7 +6,7 @@ use ramline_history::{Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHist
 use ramline_kernel::input;
 use ramline_snapshot::Snapshot;
 
-use crate::gaps::{Between, Gap, Why, gap};
+use crate::gaps::{Between, Gap, gap};
 use crate::place::{HistoryFile, files};
 use crate::{Error, Result};
 
@@ -114,6 +114,12 @@ impl Archive {
     /// The files of seconds before kills.
     pub fn seconds(&self) -> impl Iterator<Item = &HistoryFile> {
         self.files.iter().filter(|file| file.part == 0)
+    }
+
+    /// The last moment there is.
+    #[must_use]
+    pub fn last(&self) -> Option<Moment> {
+        self.days().rev().find_map(|file| Some(Part::read(file).ok()?.instants.last()?.at))
     }
 
     /// The moment that was asked for, or the last one before it.
@@ -290,20 +296,61 @@ impl Part {
         Ok(decoder.texts().clone())
     }
 
-    /// Goes through the snapshots of all instants from one to another, in order. What cannot be decoded is left out.
-    pub fn each(&self, from: usize, to: usize, mut each: impl FnMut(Moment, Snapshot)) {
-        let first = self.instants.iter().take(from + 1).rposition(|instant| instant.place == 0).unwrap_or(0);
+    /// Indices of the first and last instant in a time; the first is behind the last where there is none.
+    #[must_use]
+    pub fn within(&self, from_ms: u64, to_ms: u64) -> (usize, usize) {
+        let first = self.instants.iter().position(|instant| instant.at.wall_ms >= from_ms);
+        match (first, self.last_at(to_ms)) {
+            (Some(first), Some(last)) => (first, last),
+            _ => (1, 0),
+        }
+    }
+
+    /// Goes through the instants from one to another, in order, each as a snapshot of the named sections (all without names) and as
+    /// texts. What cannot be decoded is left out.
+    pub fn each(
+        &self,
+        from: usize,
+        to: usize,
+        sections: Option<&[&str]>,
+        each: &mut dyn FnMut(Moment, Snapshot, &Texts),
+    ) {
+        if from > to {
+            return;
+        }
+        let first = self.instants.iter().take(from.saturating_add(1)).rposition(|instant| instant.place == 0);
         let mut decoder = Decoder::default();
         let path = self.file.path.display().to_string();
-        for (index, instant) in self.instants.iter().enumerate().skip(first).take_while(|(index, _)| *index <= to) {
+        let upto = self.instants.iter().enumerate().take(to.saturating_add(1));
+        for (index, instant) in upto.skip(first.unwrap_or(0)) {
             let Some(frame) = self.frame(*instant) else { continue };
             let Ok(texts) = decoder.take(&frame) else { continue };
-            if index >= from
-                && let Ok(snapshot) = to_snapshot(&path, texts)
-            {
-                each(instant.at, snapshot);
+            if index < from {
+                continue;
+            }
+            let snapshot = match sections {
+                None => to_snapshot(&path, texts),
+                Some(names) => {
+                    let kept = |name: &&str| Some(((*name).to_owned(), texts.get(*name)?.clone()));
+                    to_snapshot(&path, &names.iter().filter_map(kept).collect())
+                }
+            };
+            if let Ok(snapshot) = snapshot {
+                each(instant.at, snapshot, texts);
             }
         }
+    }
+
+    /// The gap between this file's last instant and the first of the next file.
+    #[must_use]
+    pub fn gap_to(&self, next: &Part) -> Option<Gap> {
+        let index = self.instants.len().checked_sub(1)?;
+        let mut between = self.between(index + 1, usize::MAX);
+        let own = next.between(0, 0);
+        between.notes.extend(own.notes);
+        between.damaged |= own.damaged;
+        let (last, first) = (self.instants.get(index)?, next.instants.first()?);
+        gap(last.at, first.at, self.interval_ms(index), self.boot_id(index), &between)
     }
 
     fn frame(&self, instant: Instant) -> Option<Frame<'_>> {
@@ -345,12 +392,5 @@ impl Part {
             }
         }
         out
-    }
-
-    /// Why a gap at its end is what it is: the last words of the recorder.
-    #[must_use]
-    pub fn ended(&self) -> Option<Why> {
-        let (index, note) = self.notes.last()?;
-        (*index == self.instants.len() && matches!(note, Note::Ended {})).then_some(Why::Ended)
     }
 }

@@ -21,7 +21,7 @@ mod store;
 pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
 pub use gaps::{Gap, Why};
 pub use place::{HistoryFile, files, prepare};
-pub use recording::{Ended, Options, record};
+pub use recording::{Ended, Options, PROCESSORS, record};
 pub use store::{Limits, Store};
 
 /// What goes wrong with history.

@@ -49,6 +49,9 @@ pub struct Ended {
     pub kills: u64,
 }
 
+/// The name of the text with the processors' ticks: no section of a snapshot.
+pub const PROCESSORS: &str = "processors";
+
 const SECOND: u64 = 1_000;
 const USERS_EVERY: u64 = 15 * SECOND;
 const SETTINGS_EVERY: u64 = 60 * SECOND;
@@ -187,6 +190,9 @@ impl Recorder {
         }
         let mut seen = self.machine.look(sweep);
         from_snapshot(&mut seen, &mut self.texts)?;
+        if let Some(ticks) = self.machine.processors() {
+            self.texts.insert(PROCESSORS.to_owned(), serde_json::to_string(&ticks)?);
+        }
         let (killed, stalled) = self.watch(at, &seen);
         if killed && sweep < Sweep::Users {
             // Who is left, in the frame of the kill itself.

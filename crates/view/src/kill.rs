@@ -1,7 +1,7 @@
 //! `ramline explain kill`: the answer, why, and what would have avoided it; the figures below.
 
 use ramline_advice::kill::ExplainedKill;
-use ramline_model::kill::{KillPart, Killer, OtherKill, PartKind, ProgramUse, ZoneState};
+use ramline_model::kill::{Grown, KillPart, Killer, OtherKill, PartKind, ProgramUse, ZoneState};
 use ramline_units::escape;
 
 use crate::prelude::*;
@@ -26,6 +26,10 @@ impl Screen for ExplainedKill {
         }
         if let Some(sum) = &kill.sum {
             sheet.headed_table("Where memory was", parts(&sum.parts));
+        }
+        if let Some(recorded) = &self.recorded {
+            sheet.headed_table("Processes that grew before, as recorded", grown(&recorded.processes));
+            sheet.headed_table("Groups that grew before, as recorded", grown(&recorded.groups));
         }
         sheet.headed_table("Largest programs", programs(&kill.programs));
         sheet.headed_table("Zones for this request", zones(&kill.zones));
@@ -54,6 +58,15 @@ const fn name(kind: PartKind) -> &'static str {
 
 fn parts(parts: &[KillPart]) -> Table<&KillPart> {
     Table::of(parts).left("what", |part| name(part.kind)).right("size", |part| part.bytes)
+}
+
+fn grown(all: &[Grown]) -> Table<&Grown> {
+    Table::of(all)
+        .left("name", |one| escape(&one.name).into_owned())
+        .right("pid", |one| one.pid.map(|pid| pid.to_string()))
+        .right("before", |one| one.before)
+        .right("after", |one| one.after)
+        .right("grew by", |one| one.more)
 }
 
 fn programs(programs: &[ProgramUse]) -> Table<&ProgramUse> {

@@ -9,6 +9,7 @@ pub mod cache;
 pub mod changes;
 pub mod figure;
 mod fleet;
+pub mod history;
 pub mod html;
 mod kill;
 mod lab_lists;

@@ -8,6 +8,7 @@ use ramline_model::verdict::Status;
 use ramline_view::screen::Compared;
 use ramline_view::{CheckupComparison, CheckupReport, SCHEMA_VERSION};
 
+use crate::past::Past;
 use crate::prelude::*;
 use stages::Stages;
 
@@ -39,6 +40,8 @@ pub struct Checkup {
     /// count, and the last line says what counted
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    past: Past,
 }
 
 impl Checkup {
@@ -71,6 +74,7 @@ impl Checkup {
             Failure::usage("--html - and --json - would mix on standard output\n  try: --html report.html --json -")
         );
         let to_stdout = to_stdout > 0;
+        let source = &self.past.source(source, None, Format { json: to_stdout })?;
         let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
         let named = |output: &Output| (!output.is_stdout()).then(|| output.path().display().to_string());
         let files: Vec<String> = [&html, &json].into_iter().flatten().filter_map(named).collect();

@@ -7,6 +7,7 @@ use ramline_view::figure::{self, FoundNumber};
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
+use crate::past::Past;
 use crate::prelude::*;
 
 /// Answer a question about this machine's memory, in its own numbers
@@ -19,9 +20,6 @@ pub struct Explain {
     /// With the topic 'kill': a kernel log or journal in any format, or - for standard input [default: the log of this machine]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// With the topic 'kill': the kill at this time (00:46, '2026-11-30 00:46', seconds since boot) instead of the last
-    #[arg(long, value_name = "TIME")]
-    at: Option<String>,
     /// List the topics by area, with their questions
     #[arg(long)]
     list: bool,
@@ -33,6 +31,8 @@ pub struct Explain {
     span: Option<Duration>,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    past: Past,
 }
 
 impl Explain {
@@ -46,15 +46,16 @@ impl Explain {
             return Ok(exit::DONE);
         };
         if topic == kill::TOPIC {
-            return kill::run(self.file.as_deref(), self.at.as_deref(), self.format, source);
+            return kill::run(self.file.as_deref(), &self.past, self.format, source);
         }
         ensure!(
-            self.file.is_none() && self.at.is_none(),
+            self.file.is_none(),
             Failure::usage(format!(
-                "a FILE and --at belong to 'explain kill', not to 'explain {}'\n  try: ramline explain kill FILE",
+                "a FILE belongs to 'explain kill', not to 'explain {}'\n  try: ramline explain kill FILE",
                 ramline_view::escape(topic)
             ))
         );
+        let source = &self.past.source(source, self.span, self.format)?;
         match topic_named(topic) {
             Some(topic) => self.topic(topic, source),
             None => match figure::find(topic) {

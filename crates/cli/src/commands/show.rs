@@ -11,6 +11,7 @@ mod translate;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 pub use self::common::{Common, code};
+use crate::past::Past;
 use crate::prelude::*;
 use crate::watch;
 
@@ -22,6 +23,8 @@ pub struct Show {
     topic: Option<Topic>,
     #[command(flatten)]
     common: Common,
+    #[command(flatten)]
+    past: Past,
 }
 
 /// The screens of `show`.
@@ -47,7 +50,7 @@ pub enum Topic {
 impl Show {
     /// What `ramline` without a subcommand does.
     pub const fn plain(format: Format) -> Show {
-        Show { topic: None, common: Common { span: None, watch: None, json: format.json, all: false } }
+        Show { topic: None, common: Common { span: None, watch: None, json: format.json, all: false }, past: Past::NONE }
     }
 
     /// Runs the command.
@@ -56,6 +59,9 @@ impl Show {
     /// The source cannot be used.
     pub fn run(&self, source: &Source) -> Result<u8> {
         let Common { span, watch, .. } = self.common;
+        let then = "a moment of the past does not change, so it cannot be watched\n  try: ramline show --at TIME";
+        ensure!(watch.is_none() || !self.past.is_asked(), Failure::usage(then));
+        let source = &self.past.source(source, span, self.common.format())?;
         let looks = Looks::of(source, span, watch.is_some());
         let Some(every) = watch else {
             let shown = self.look(&looks)?;
@@ -88,7 +94,7 @@ impl Show {
             Topic::Zram(_) => owners::wanted(looks.source, ShowZram::WANTED),
             Topic::Swap(_) => owners::wanted(looks.source, ShowSwap::WANTED),
             Topic::Pressure => ShowPressure::WANTED,
-            _ if self.common.span.is_some() => ramline_advice::FIRST_LINE_OVER_TIME,
+            _ if self.common.span.is_some() || self.past.is_asked() => ramline_advice::FIRST_LINE_OVER_TIME,
             _ => ShowMemory::WANTED,
         };
         let (before, after) = looks.window(wanted, Walking::Never)?;

@@ -94,6 +94,18 @@ impl OverTime {
         }
         seen
     }
+
+    /// What the processors have done since boot, in ticks: the first line of `/proc/stat`.
+    #[must_use]
+    pub fn processors(&self) -> Option<Vec<u64>> {
+        use std::io::Read;
+        // The line of all processors is the first: behind it come those of each and all interrupts, which on a large machine are long.
+        let mut buffer = [0; 512];
+        let count = ramline_kernel::kernel_file::open(&self.root.path("/proc/stat")).ok()?.read(&mut buffer).ok()?;
+        let text = std::str::from_utf8(buffer.get(..count)?).ok()?;
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        line.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
+    }
 }
 
 #[cfg(test)]

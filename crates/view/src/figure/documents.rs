@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use ramline_advice::Explanation;
+use crate::history::SarTable;
 use ramline_advice::kill::ExplainedKill;
+use ramline_evidence::history::{HistoryCheck, HistoryList, HistoryRow};
 use ramline_evidence::SeriesVersus;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
@@ -118,6 +120,10 @@ documents! {
     "trace-info" Versioned<'static, TouchesSummary>;
     "trace-curve" Versioned<'static, MissCurve>;
     "need" Versioned<'static, Need>;
+    "history" HistoryList;
+    "history-check" HistoryCheck;
+    "history-sar" SarTable;
+    "history-row" HistoryRow;
     "explain-kill" Versioned<'static, ExplainedKill>;
     "tune-plan" TunePlan;
     "tune-status" Versioned<'static, ChangeList>;

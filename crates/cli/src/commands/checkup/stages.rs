@@ -96,7 +96,8 @@ impl Stages<'_> {
         }
         let (after, missed) = self.source.snapshot_until(Wanted::ALL, Walking::Within(WALKS), ends(LOOKS[1]))?;
         done.skipped.extend(late::left_out(&after, &missed));
-        let before = before.map(|(before, _)| before);
+        let of_the_past = || self.source.past.as_ref().and_then(|past| past.before.clone());
+        let before = before.map(|(before, _)| before).or_else(of_the_past);
         drop(terminal);
         stop_if_interrupted()?;
         if live {

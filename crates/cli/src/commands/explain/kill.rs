@@ -1,11 +1,16 @@
 //! `ramline explain kill`: who was killed, by whom and why, from a log of this machine or another.
 
 use ramline_advice::kill::explained;
+use ramline_history::Day;
+use ramline_kernel::clock::{Local, to_unix};
 use ramline_kernel::log;
-use ramline_model::kill;
+use ramline_model::kill::{self, GrowthBefore};
+use ramline_recorder::Archive;
 use ramline_snapshot::kernel_log::{KernelLog, LogReader, Stamp};
 
+use crate::past::Past;
 use crate::prelude::*;
+use crate::when;
 
 /// The name of the topic.
 pub const TOPIC: &str = "kill";
@@ -14,8 +19,8 @@ pub const TOPIC: &str = "kill";
 ///
 /// # Errors
 /// The log cannot be read, the time is none, or nothing was killed then.
-pub fn run(file: Option<&Path>, at: Option<&str>, format: Format, source: &Source) -> Result<u8> {
-    let at = at.map(asked).transpose()?;
+pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) -> Result<u8> {
+    let at = past.at.as_deref().map(asked).transpose()?;
     let log = match file {
         Some(file) => read(file)?,
         None => of_this_machine(source)?,
@@ -26,8 +31,56 @@ pub fn run(file: Option<&Path>, at: Option<&str>, format: Format, source: &Sourc
             file.map(|file| format!(" {}", ramline_units::quoted_path(file))).unwrap_or_default()
         ))
     })?;
-    format.versioned(&explained(kill))?;
+    let grew = match file {
+        Some(_) if past.dir.is_none() => None,
+        _ => kill.at.as_ref().and_then(|at| grown(at, past)),
+    };
+    let explained = explained(kill);
+    format.versioned(&match grew {
+        Some(grew) => explained.with_growth(grew),
+        None => explained,
+    })?;
     Ok(exit::DONE)
+}
+
+/// So long before a kill growth is looked for.
+const BEFORE: i64 = 300;
+
+/// Who grew before a kill, where that was recorded: what is not there is no error.
+fn grown(at: &Stamp, past: &Past) -> Option<GrowthBefore> {
+    let archive = Archive::open(&past.dir().ok()?).ok()?;
+    let unix = unix(at)?;
+    let moment = |unix: i64| archive.at(u64::try_from(unix).ok()?.saturating_mul(1000), None).ok();
+    // The last frame before the kill, in which its victim still is; if the recorder began later, the first minutes are missing.
+    let after = moment(unix)?;
+    let before = [BEFORE, BEFORE / 5, BEFORE / 20].into_iter().find_map(|seconds| moment(unix - seconds))?;
+    let is_earlier = before.at < after.at && before.snapshot.machine.boot_id == after.snapshot.machine.boot_id;
+    let (from, to) = (before.at.wall_ms, after.at.wall_ms);
+    is_earlier.then(|| GrowthBefore::between(&before.snapshot, &after.snapshot, from, to))
+}
+
+/// When a line was logged, in seconds since 1970; local time where the log names no zone.
+#[expect(clippy::cast_possible_truncation, reason = "seconds since 1970 or since boot")]
+fn unix(at: &Stamp) -> Option<i64> {
+    if let Some(boot) = at.boot {
+        let ago = process::boottime().0 / 1_000_000_000;
+        return Some(when::now() - i64::try_from(ago).ok()? + boot as i64);
+    }
+    let wall = at.wall.filter(|_| at.has_year)? as i64;
+    if at.text.ends_with("UTC") {
+        return Some(wall);
+    }
+    let day = Day::from_ms(u64::try_from(wall).ok()?.saturating_mul(1000));
+    let of_day = i32::try_from(wall.rem_euclid(24 * 3600)).ok()?;
+    to_unix(Local {
+        year: i32::try_from(day.year).ok()?,
+        month: day.month.into(),
+        day: day.day.into(),
+        hour: of_day / 3600,
+        minute: of_day / 60 % 60,
+        second: of_day % 60,
+        summer: None,
+    })
 }
 
 fn asked(text: &str) -> Result<Stamp> {
