@@ -24,6 +24,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline show", "where memory is"),
             ("ramline show --watch 1", "the same every second, with rates"),
             ("ramline show pressure --for 2", "rates over 2 s"),
+            ("sudo ramline show --at 00:46", "as it was then, from what ramline record has written"),
             ("ramline show --json --snapshot state.json", "a captured machine, as data"),
         ],
     ),
@@ -345,6 +346,38 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("lab report", &[("ramline lab report --html series.html", "the last series, as a page")]),
     ("lab compare", &[("ramline lab compare before/ after/", "two series, side by side")]),
     ("lab clean", &[("sudo ramline lab clean", "remove what a killed run left")]),
+    (
+        "record",
+        &[
+            ("sudo systemctl enable --now ramline-record", "as a service, from every boot on"),
+            ("sudo ramline record", "the same in the foreground"),
+            ("ramline record --dir ./history --for 10min", "as any user, for a while"),
+        ],
+    ),
+    (
+        "history",
+        &[
+            ("sudo ramline history", "files, gaps, boots"),
+            ("sudo ramline show --at 00:46", "a screen as it was then"),
+            ("sudo ramline explain kill", "the last kill, and who grew before it"),
+        ],
+    ),
+    ("history check", &[("sudo ramline history check", "every frame, and what is lost")]),
+    ("history prune", &[("sudo ramline history prune --max-age 7d", "the last week is kept")]),
+    (
+        "history sar",
+        &[
+            ("sudo ramline history sar -r --from 00:30 --to 01:00 --every 1min", "memory, a line a minute"),
+            ("sudo ramline history sar -BW --yesterday", "paging and swapping of yesterday"),
+        ],
+    ),
+    (
+        "history export",
+        &[
+            ("sudo ramline history export --csv -o history.csv", "the last 24 hours, for a spreadsheet or DuckDB"),
+            ("sudo ramline history export --json --from 00:30", "a JSON object a line"),
+        ],
+    ),
     (
         "snapshot",
         &[
