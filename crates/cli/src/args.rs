@@ -26,6 +26,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Show(commands::show::Show),
+    Top(commands::top::Top),
     Checkup(commands::checkup::Checkup),
     Explain(commands::explain::Explain),
     Need(commands::need::Need),

@@ -58,6 +58,16 @@ pub fn height_to_redraw() -> Option<usize> {
     size.filter(|lines| *lines > 1 && io::stdout().is_terminal() && !is_dumb(&variable))
 }
 
+/// Why no live screen can be drawn and steered: what it needs, in words; `None` where one can.
+pub fn why_not_live() -> Option<&'static str> {
+    match () {
+        () if !io::stdout().is_terminal() => Some("standard output is no terminal"),
+        () if !io::stdin().is_terminal() => Some("standard input is no terminal, so there are no keys"),
+        () if is_dumb(&variable) => Some("this terminal cannot move its cursor (TERM=dumb)"),
+        () => None,
+    }
+}
+
 /// A line of standard error can be drawn over the one before.
 pub fn can_draw_progress() -> bool {
     io::stderr().is_terminal() && !is_dumb(&variable)

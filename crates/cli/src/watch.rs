@@ -71,7 +71,7 @@ fn heading(every: Duration) -> String {
 }
 
 /// The time of day in UTC: a local one would need the time zone's file.
-fn clock() -> String {
+pub fn clock() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) % 86_400;
     format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

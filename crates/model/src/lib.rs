@@ -29,6 +29,7 @@ pub mod ledger;
 pub mod maps;
 pub mod need;
 pub mod pages;
+pub mod moments;
 mod prelude;
 pub mod pressure;
 pub mod processes;

@@ -18,7 +18,7 @@ mod column;
 mod picture;
 mod table;
 
-pub use chart::{Along, Bar, Bars, Curve, LegendKey, Panel, Panels, Points};
+pub use chart::{Along, Bar, Bars, Curve, LegendKey, Panel, Panels, Points, Trend};
 pub use column::Column;
 pub use column::{Flow, NARROWEST};
 pub use picture::{Stack, StackPiece, Strip, Timed, Tint};
@@ -109,6 +109,8 @@ pub enum Block {
     Bars(Bars),
     /// Values over time.
     Panels(Panels),
+    /// Values over the last moments, each on a line.
+    Trends(Vec<Trend>),
 }
 
 /// A text, or none: nothing is put on a sheet for `None`.

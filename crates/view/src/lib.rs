@@ -23,6 +23,7 @@ pub mod schema;
 pub mod screen;
 mod show;
 mod shown;
+pub mod top;
 mod touches;
 mod tune;
 mod upkeep;

@@ -15,5 +15,6 @@ pub mod record;
 pub mod show;
 pub mod snapshot;
 pub mod swap;
+pub mod top;
 pub mod trace;
 pub mod tune;

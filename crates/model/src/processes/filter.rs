@@ -49,6 +49,13 @@ impl Filter {
             && (any || self.pids.contains(&p.pid) || self.names.iter().any(has_name))
     }
 
+    /// The processes of one program, by the name that rows of programs have.
+    #[must_use]
+    pub fn program(all: &Processes, name: &str) -> Filter {
+        let of = |p: &&Process| by::name(all, p, By::Program) == name;
+        Filter { pids: all.list.iter().filter(of).map(|p| p.pid).collect(), ..Filter::default() }
+    }
+
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {

@@ -101,6 +101,10 @@ fn one(id: &str, block: &Block) -> Markup {
         },
         Block::Bars(bars) => charts::bars(id, bars),
         Block::Panels(panels) => charts::panels(id, panels),
+        // The moments are those of a live screen.
+        Block::Trends(trends) => {
+            table_of(&Table::pairs(trends.iter().map(|trend| (trend.name.as_str(), trend.value.as_str()))).drawn())
+        }
     }
 }
 

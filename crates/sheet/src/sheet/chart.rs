@@ -87,6 +87,25 @@ pub enum LegendKey {
     Curve(Curve),
 }
 
+/// A value over the last moments.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trend {
+    /// What it is.
+    pub name: String,
+    /// What it is called where it is explained.
+    pub key: String,
+    /// What it is now, in words, with the unit.
+    pub value: String,
+    /// What else is to be known of it; may be empty.
+    pub note: String,
+    /// How it is meant.
+    pub paint: super::Paint,
+    /// One a moment, the latest last; `None` where it is not known.
+    pub points: Vec<Option<f64>>,
+    /// A curve is as high as this at least, so that next to nothing does not look like much.
+    pub least_top: f64,
+}
+
 /// One of several small charts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panel {

@@ -119,6 +119,8 @@ pub struct Table<R = ()> {
     pub rows: Vec<Vec<Cell>>,
     /// Columns to the right on a terminal.
     pub indent: usize,
+    /// What names each row for who selects one; empty where no row has a name but its first text.
+    pub keys: Vec<String>,
     shrinks: bool,
     of: Vec<R>,
 }
@@ -127,7 +129,7 @@ impl Table {
     /// An empty table.
     #[must_use]
     pub const fn new(columns: Vec<Column>) -> Self {
-        Table { columns, rows: Vec::new(), indent: 0, shrinks: false, of: Vec::new() }
+        Table { columns, rows: Vec::new(), indent: 0, keys: Vec::new(), shrinks: false, of: Vec::new() }
     }
 
     /// Two columns without a head.
@@ -143,7 +145,7 @@ impl<R: Copy> Table<R> {
     #[must_use]
     pub fn of(rows: impl IntoIterator<Item = R>) -> Self {
         let of: Vec<R> = rows.into_iter().collect();
-        Table { columns: Vec::new(), rows: vec![Vec::new(); of.len()], indent: 0, shrinks: false, of }
+        Table { columns: Vec::new(), rows: vec![Vec::new(); of.len()], indent: 0, keys: Vec::new(), shrinks: false, of }
     }
 
     /// The same with one more column, and what stands there for each row.
@@ -163,6 +165,13 @@ impl<R: Copy> Table<R> {
         cell: impl Fn(&I, R) -> C,
     ) -> Self {
         each.into_iter().fold(self, |table, one| table.column(column(&one), |row| cell(&one, row)))
+    }
+
+    /// The same with a key for each row: what it is called by who selects it, whatever its columns show.
+    #[must_use]
+    pub fn keyed(mut self, key: impl FnMut(R) -> String) -> Self {
+        self.keys = self.of.iter().copied().map(key).collect();
+        self
     }
 
     /// A column of words.
@@ -194,7 +203,8 @@ impl<R> Table<R> {
     /// The table alone, without what it was made of.
     #[must_use]
     pub fn drawn(self) -> Table {
-        Table { columns: self.columns, rows: self.rows, indent: self.indent, shrinks: self.shrinks, of: Vec::new() }
+        let Table { columns, rows, indent, keys, shrinks, .. } = self;
+        Table { columns, rows, indent, keys, shrinks, of: Vec::new() }
     }
 
     /// The same, moved to the right.
@@ -214,6 +224,13 @@ impl<R> Table<R> {
     /// Leaves the last row out, where rows may be left out and there is one.
     pub fn shrink(&mut self) -> bool {
         self.shrinks && self.rows.pop().is_some()
+    }
+
+    /// The key of a row: its own, else its first text.
+    #[must_use]
+    pub fn key(&self, at: usize) -> &str {
+        let first = || self.rows.get(at)?.iter().map(|cell| cell.text.as_str()).find(|text| !text.is_empty());
+        self.keys.get(at).map(String::as_str).or_else(first).unwrap_or_default()
     }
 
     /// Adds a row; missing cells are empty.

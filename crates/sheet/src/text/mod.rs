@@ -13,15 +13,18 @@
 
 mod bar;
 mod charts;
+mod drawn;
 pub mod name;
 pub mod number;
 mod page;
 pub mod picture;
 mod plain;
 mod table;
+mod trends;
 
 pub use crate::sheet::{Cell, Column, Paint, Table};
 pub use bar::{Segment, bar, beside, chart, segments};
+pub use drawn::{CellAt, Drawn, RowAt, pieces};
 pub use plain::plain;
 
 use unicode_width::UnicodeWidthStr;
@@ -45,20 +48,27 @@ impl Style {
     /// Colours a text that holds no control characters; unchanged without colour.
     #[must_use]
     pub fn paint(&self, paint: Paint, text: &str) -> String {
-        let code = match paint {
-            _ if !self.colour => return text.to_owned(),
-            Paint::Plain => return text.to_owned(),
-            Paint::Bold => "1",
-            Paint::Dim => "2",
-            Paint::Good => "32",
-            Paint::Warn => "33",
-            Paint::Bad => "31",
-            Paint::Blue => "34",
-            Paint::Magenta => "35",
-            Paint::Cyan => "36",
-        };
+        let code = CODES.iter().find(|(of, _)| *of == paint).map(|(_, code)| *code);
+        let Some(code) = code.filter(|_| self.colour) else { return text.to_owned() };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
+}
+
+/// What each paint is to a terminal (ECMA-48, SGR).
+const CODES: [(Paint, &str); 8] = [
+    (Paint::Bold, "1"),
+    (Paint::Dim, "2"),
+    (Paint::Good, "32"),
+    (Paint::Warn, "33"),
+    (Paint::Bad, "31"),
+    (Paint::Blue, "34"),
+    (Paint::Magenta, "35"),
+    (Paint::Cyan, "36"),
+];
+
+/// The paint of such a code; any other ends it.
+fn painted(code: &str) -> Paint {
+    CODES.iter().find(|(_, known)| *known == code).map_or(Paint::Plain, |(paint, _)| *paint)
 }
 
 /// Columns a text takes on a terminal; it must not hold colour codes.

@@ -4,7 +4,7 @@
 //!
 //! Worked example: a sheet with the heading `Swap` and the line `none` is `"Swap\nnone\n"`.
 
-use super::{Paint, Style, charts, picture, wrap};
+use super::{Drawn, Paint, RowAt, Style, charts, picture, trends, wrap};
 use crate::escape;
 use crate::sheet::{Block, Depth, Sheet};
 
@@ -12,7 +12,7 @@ impl Sheet {
     /// The sheet as text for a terminal, each line ended.
     #[must_use]
     pub fn text(&self, style: &Style, depth: Depth) -> String {
-        ink(self, Ink { style, depth, dense: false, left_out: 0, out: String::new() })
+        ink(self, Ink::new(style, depth)).out
     }
 
     /// The same on a screen of so many lines: cards stand close together, and what does not fit is left out, the last first: what
@@ -21,7 +21,7 @@ impl Sheet {
     pub fn text_within(&self, style: &Style, depth: Depth, lines: usize) -> String {
         let (mut sheet, mut left_out) = (self.clone(), 0);
         loop {
-            let text = ink(&sheet, Ink { style, depth, dense: true, left_out, out: String::new() });
+            let text = ink(&sheet, Ink { dense: true, left_out, ..Ink::new(style, depth) }).out;
             if text.lines().count() <= lines || !shorten(&mut sheet, &mut left_out) {
                 return text;
             }
@@ -29,18 +29,24 @@ impl Sheet {
     }
 }
 
+/// For a live screen.
+pub(super) fn drawn(sheet: &Sheet, style: &Style, depth: Depth) -> Drawn {
+    let ink = ink(sheet, Ink { live: true, ..Ink::new(style, depth) });
+    Drawn { text: ink.out, rows: ink.rows }
+}
+
 /// Draws a sheet, and says how to ask for the rest.
-fn ink(sheet: &Sheet, mut ink: Ink<'_>) -> String {
+fn ink<'a>(sheet: &Sheet, mut ink: Ink<'a>) -> Ink<'a> {
     ink.sheet(sheet);
     let named = |block: &Block| match block {
         Block::Next(text) => text.contains("--all"),
         Block::Ask(_) => true,
         _ => false,
     };
-    if ink.depth == Depth::Brief && sheet.has_more() && !sheet.blocks().iter().any(named) {
+    if !ink.live && ink.depth == Depth::Brief && sheet.has_more() && !sheet.blocks().iter().any(named) {
         ink.put(Paint::Dim, "", "--all shows more.");
     }
-    ink.out
+    ink
 }
 
 /// Leaves out what can be spared most; false where nothing can.
@@ -74,10 +80,32 @@ struct Ink<'a> {
     dense: bool,
     /// Cards that were left out.
     left_out: u64,
+    /// Keys do what the hints to options and commands would say.
+    live: bool,
     out: String,
+    /// Where the rows of its tables stand.
+    rows: Vec<RowAt>,
+}
+
+impl<'a> Ink<'a> {
+    const fn new(style: &'a Style, depth: Depth) -> Self {
+        Ink { style, depth, dense: false, left_out: 0, live: false, out: String::new(), rows: Vec::new() }
+    }
 }
 
 impl Ink<'_> {
+    /// A text with rows, below what is there.
+    fn rows(&mut self, (text, rows): (String, Vec<RowAt>)) {
+        let above = if self.live { self.out.matches('\n').count() } else { 0 };
+        let moved = |row: RowAt| RowAt {
+            lines: row.lines.start + above..row.lines.end + above,
+            head: row.head.map(|head| head + above),
+            ..row
+        };
+        self.rows.extend(rows.into_iter().map(moved));
+        self.out.push_str(&text);
+    }
+
     fn sheet(&mut self, sheet: &Sheet) {
         for block in sheet.blocks() {
             self.block(block);
@@ -96,11 +124,13 @@ impl Ink<'_> {
                 let room = " ".repeat(*indent);
                 lines.iter().for_each(|line| self.out.push_str(&format!("{room}{}\n", escape(line))));
             }
-            Block::Table(table) => self.out.push_str(&table.draw(self.style)),
-            Block::Stack(stack) => self.out.push_str(&picture::stack(stack, self.style)),
+            Block::Table(table) => self.rows(table.draw_with_rows(self.style)),
+            Block::Stack(stack) => self.rows(picture::stack(stack, self.style)),
+            Block::Trends(trends) => self.rows(trends::trends(trends, self.style)),
             // The table beside them has the numbers.
             Block::Times(_) => {}
             Block::Gap => self.gap(),
+            Block::Next(_) | Block::Ask(_) if self.live => {}
             Block::Next(text) => {
                 if self.depth == Depth::All {
                     self.gap();

@@ -2,7 +2,7 @@
 //!
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
-use super::{Segment, Style, number, segments};
+use super::{RowAt, Segment, Style, number, segments};
 use crate::sheet::{Cell, Paint, Stack, Strip, Table, Tint};
 
 /// The colour of a piece on a terminal.
@@ -19,15 +19,17 @@ pub const fn paint(tint: Tint) -> Paint {
     }
 }
 
-/// The bar of a whole, and a line for each piece.
+/// The bar of a whole, and a line for each piece; its rows are the pieces.
 #[must_use]
-pub fn stack(stack: &Stack, style: &Style) -> String {
+pub fn stack(stack: &Stack, style: &Style) -> (String, Vec<RowAt>) {
     let table = Table::of(&stack.pieces)
         .wrapped("", |piece| Cell::painted(paint(piece.tint), format!("{} {}", piece.letter, piece.name)))
         .right("", |piece| &piece.size)
         .right("", |piece| number::percent(piece.share))
         .wrapped("", |piece| Cell::painted(Paint::Dim, piece.note.as_str()));
-    format!("{}\n{}", line(stack, style), table.drawn().draw(style))
+    let (text, rows) = table.keyed(|piece| piece.name.clone()).drawn().draw_with_rows(style);
+    let below = |row: RowAt| RowAt { lines: row.lines.start + 1..row.lines.end + 1, ..row };
+    (format!("{}\n{text}", line(stack, style)), rows.into_iter().map(below).collect())
 }
 
 /// The bar alone. Free memory is dotted: what is left when all other pieces are drawn.

@@ -31,6 +31,7 @@ impl Screen for Top {
             sheet.warn(format!("{who} could not be looked at (permission denied)."));
         }
         let directories = resident(seen, &seen.directories, |tree| tree.tally.resident)
+            .keyed(|tree| tree.name.path.clone())
             .right("dirty", |tree| tree.tally.dirty)
             .right("files", |tree| tree.tally.files)
             .column(Column::wrapped("directory").at_least(NAME), |tree| &tree.name.path);
@@ -95,6 +96,7 @@ fn resident<R: Copy>(seen: &Top, rows: impl IntoIterator<Item = R>, of: impl Fn(
 
 fn files<'a>(files: impl Iterator<Item = &'a HotFile>, page: Bytes) -> Table<&'a HotFile> {
     Table::of(files)
+        .keyed(|file| file.row.name.path.clone())
         .right("resident", |file| super::resident(&file.row))
         .right("of file", |file| file.row.share(page.0).map(number::percent))
         .bar(|file| file.row.share(page.0))
@@ -133,6 +135,7 @@ fn held_by(file: &HotFile) -> String {
 fn users<'a>(seen: &Top, users: &'a [CacheUser]) -> Table<&'a CacheUser> {
     let who = |user: &CacheUser| user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
     resident(seen, users, |user| user.resident)
+        .keyed(who)
         .right("files", |user| user.files)
         .column(Column::wrapped("who").at_least(NAME), who)
 }

@@ -162,6 +162,7 @@ impl ShowCgroups {
         let largest = groups.iter().filter_map(|g| g.current).max().unwrap_or_default();
         let name = if self.is_list() { Column::wrapped("group") } else { Column::name("group") };
         let table = Table::of(groups)
+            .keyed(|group| group.path.clone())
             .column(name.at_least(NAME), |group| self.label(group))
             .right("charged", |group| group.current.map_or("not known".to_owned(), |b| b.to_string()))
             .column(Column::left("").rank(5), |group| Cell::bar(group.current.and_then(|b| b.share_of(largest))))

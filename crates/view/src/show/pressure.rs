@@ -83,10 +83,8 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
         sheet.answer(paint, words);
         stalls(&mut sheet, pressure);
     }
-    let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
-    for node in nodes {
-        let paint = if node.band <= Band::MinToLow { Paint::Warn } else { Paint::Plain };
-        sheet.painted(paint, node_words(node, nodes.len() > 1, span));
+    if let Some(marks) = marks {
+        distances(&mut sheet, marks, span);
     }
     if let Some(pressure) = pressure {
         rates_text(&mut sheet, pressure);
@@ -106,6 +104,14 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
         });
     }
     sheet
+}
+
+/// How far each node is from reclaim.
+pub(crate) fn distances(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
+    for node in &marks.nodes {
+        let paint = if node.band <= Band::MinToLow { Paint::Warn } else { Paint::Plain };
+        sheet.painted(paint, node_words(node, marks.nodes.len() > 1, span));
+    }
 }
 
 /// The judgement in a sentence, in the colour of its status.

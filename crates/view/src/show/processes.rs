@@ -182,7 +182,9 @@ fn table(who: &Who, sort: SortBy) -> Table<&Row> {
     let about = |row: &Row| if row.holds.is_narrow() { "" } else { "~" };
     let between = |row: &Row| (!row.holds.is_narrow()).then(|| format!("{} to {}", row.holds.low, row.holds.high));
     let most = who.rows.iter().map(|row| row.holds.value).max().unwrap_or_default();
+    let key = |row: &Row| row.pid.map_or_else(|| row.name.clone(), |pid| pid.to_string());
     Table::of(&who.rows)
+        .keyed(key)
         .column(name(words::heading(by)).at_least(NAME), |row| {
             Cell::from(words::called(by, &row.name)).at_depth(depth(row))
         })

@@ -181,10 +181,12 @@ fn kind_words(kind: AreaKind) -> &'static str {
     }
 }
 
-fn areas(areas: &[Area]) -> Table<&Area> {
+/// The areas in the order of use.
+pub(crate) fn areas(areas: &[Area]) -> Table<&Area> {
     let device = |area: &Area| format!("{}{}", if area.is_file { "file; " } else { "" }, kind_words(area.kind));
     let striped = |area: &Area| if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
     Table::of(areas)
+        .keyed(|area| area.path.clone())
         .right("turn", |area| area.turn.to_string())
         .wrapped("area", |area| &area.path)
         .column(Column::left("device").spare(), device)

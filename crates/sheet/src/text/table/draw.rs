@@ -1,34 +1,67 @@
 //! A table as lines of a terminal.
 
-use super::fit::Layout;
+use std::rc::Rc;
+
+use super::fit::{Layout, Shown};
 use super::{GAP, text};
 use crate::sheet::{Cell, Flow, Paint, Table};
-use crate::text::{Style, width, wrap};
+use crate::text::{CellAt, RowAt, Style, width, wrap};
 
 impl Table {
     /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
     /// that can be spared; if that is not enough, each row becomes a few lines of its own, with all but the bars.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
+        self.draw_with_rows(style).0
+    }
+
+    /// The same, and where in the text each row stands.
+    #[must_use]
+    pub fn draw_with_rows(&self, style: &Style) -> (String, Vec<RowAt>) {
         let available = style.width.saturating_sub(self.indent);
         let layout = Layout::of(self, available);
         if let Some(folded) = self.folded(&layout) {
-            return folded.draw(style);
+            return folded.draw_with_rows(style);
         }
-        let mut out = String::new();
+        let (mut out, mut rows, mut line) = (String::new(), Vec::new(), 0);
+
         if layout.total() > available && layout.columns.len() > 1 {
             let all: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).filter(|at| !self.has_bar(*at)).collect();
-            self.rows.iter().for_each(|row| self.card(row, &all, style, &mut out));
-            return out;
+            for (at, row) in self.rows.iter().enumerate() {
+                let from = out.len();
+                self.card(row, &all, style, &mut out);
+                let end = line + out[from..].matches('\n').count();
+                rows.push(RowAt { lines: line..end, head: None, key: self.key(at).to_owned(), cells: Rc::from([]) });
+                line = end;
+            }
+            return (out, rows);
         }
-        if self.columns.iter().any(|c| !c.head.is_empty()) {
+        let cells = self.places(&layout);
+        let headed = self.columns.iter().any(|c| !c.head.is_empty());
+        if headed {
             let heads: Vec<Cell> = self.columns.iter().map(|c| Cell::painted(Paint::Dim, c.head.as_str())).collect();
             self.line(&heads, &layout, style, &mut out);
+            line = out.matches('\n').count();
         }
-        for row in &self.rows {
+        for (at, row) in self.rows.iter().enumerate() {
+            let from = out.len();
             self.line(row, &layout, style, &mut out);
+            let end = line + out[from..].matches('\n').count();
+            rows.push(RowAt { lines: line..end, head: headed.then_some(0), key: self.key(at).to_owned(), cells: Rc::clone(&cells) });
+            line = end;
         }
-        out
+        (out, rows)
+    }
+
+    /// Where the columns stand.
+    fn places(&self, layout: &Layout) -> Rc<[CellAt]> {
+        let mut from = self.indent;
+        let place = |shown: &Shown| {
+            let columns = from..from + shown.width;
+            from = columns.end + GAP;
+            CellAt { head: self.columns[shown.at].head.clone(), columns }
+        };
+        layout.columns.iter().map(place).collect()
     }
 
     /// A row where the terminal is too narrow for its columns: what it is on a line, and below it each value with its head.

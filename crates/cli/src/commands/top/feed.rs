@@ -1,0 +1,152 @@
+//! What the live screen is fed with: readings of this machine, each view's as often as its cost allows.
+//!
+//! What is cheap is read at every refresh. What costs more than its share (below) is read again only when so much time has passed that it stays within it;
+//! its age is said. Nothing walks page tables.
+
+use std::rc::Rc;
+
+use ramline_live::{Ask, Feed, Page, View};
+use ramline_model::moments::{Moment, Moments};
+use ramline_view::figure;
+use ramline_view::sheet::Sheet;
+use ramline_view::text::number;
+use ramline_view::top::{Overview, first_line};
+use ramline_view::{ShowMemory, screen};
+
+use super::files::Files;
+use super::views::{self, FILES, OVERVIEW, Topic, VIEWS};
+use crate::prelude::*;
+use crate::watch;
+
+/// A costly reading has one part in so many of a processor's time: half of the one per cent that a screen may cost beside what it watches.
+const SHARE: u32 = 200;
+/// Rates of the first line are of so long at least, as those of `ramline show --for 2`: PSI is noisy over less.
+const STEADY: Duration = Duration::from_secs(2);
+
+/// What was seen for a view, and its sheet.
+struct Kept {
+    view: usize,
+    seen: Rc<Snapshot>,
+    before: Option<Rc<Snapshot>>,
+    at: Instant,
+    due: Instant,
+}
+
+/// This machine, watched.
+pub struct Live<'a> {
+    root: &'a Root,
+    every: Duration,
+    /// The last readings of the first line, the latest last.
+    last: Vec<(Instant, Rc<Snapshot>)>,
+    moments: Moments,
+    kept: Option<Kept>,
+    files: Files,
+}
+
+impl<'a> Live<'a> {
+    /// Nothing was read yet.
+    pub fn new(root: &'a Root, every: Duration) -> Live<'a> {
+        Live { root, every, last: Vec::new(), moments: Moments::default(), kept: None, files: Files::new() }
+    }
+
+    fn read(&self, wanted: Wanted) -> Snapshot {
+        ramline_gather::gather(self.root, wanted)
+    }
+
+    /// Reads what the first line rests on, and notes the moment.
+    fn look(&mut self) -> (Rc<Snapshot>, Option<Rc<Snapshot>>) {
+        let (now, seen) = (Instant::now(), Rc::new(self.read(Overview::WANTED)));
+        if let Some((_, before)) = self.last.last()
+            && let Ok(window) = Window::new(before, &seen)
+        {
+            self.moments.push(Moment::new(&window));
+        }
+        self.last.push((now, Rc::clone(&seen)));
+        // The youngest that is old enough, and those after it.
+        let is_old = |(at, _): &(Instant, Rc<Snapshot>)| now.saturating_duration_since(*at) >= STEADY;
+        let first = self.last.iter().rposition(is_old).unwrap_or(0);
+        self.last.drain(..first);
+        let before = self.last.first().filter(|(at, _)| *at < now).map(|(_, before)| Rc::clone(before));
+        (seen, before)
+    }
+
+    /// The sheet of a view, read again where it is due.
+    fn topic(&mut self, topic: Topic, ask: &Ask<'_>) -> (Sheet, Instant) {
+        let now = Instant::now();
+        let known = self.kept.take_if(|kept| kept.view == ask.view);
+        let kept = match known {
+            Some(kept) if now < kept.due && !ask.again => kept,
+            known => self.again(topic, ask, known.map(|kept| kept.seen)),
+        };
+        let window = kept.before.as_deref().and_then(|before| Window::new(before, &kept.seen).ok());
+        let sheet = (topic.sheet)(&kept.seen, window.as_ref(), ask.sort, ask.entered);
+        let at = kept.at;
+        self.kept = Some(kept);
+        (sheet, at)
+    }
+
+    fn again(&self, topic: Topic, ask: &Ask<'_>, before: Option<Rc<Snapshot>>) -> Kept {
+        let begun = cpu();
+        let seen = Rc::new(self.read(topic.wanted));
+        let cost = cpu().saturating_sub(begun);
+        let at = Instant::now();
+        let wait = if topic.is_costly { (cost * SHARE).max(self.every) } else { Duration::ZERO };
+        Kept { view: ask.view, seen, before, at, due: at + wait }
+    }
+}
+
+/// Processor time of this process so far.
+fn cpu() -> Duration {
+    process::own_usage().map(|usage| Duration::from_nanos(usage.cpu().0)).unwrap_or_default()
+}
+
+impl Feed for Live<'_> {
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn page(&mut self, ask: &Ask<'_>) -> Page {
+        let (seen, before) = self.look();
+        let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+        let clock = watch::clock();
+        if ask.view == OVERVIEW {
+            let overview = Overview::new(&seen, window.as_ref(), &self.moments);
+            return Page { first: overview.verdict(), parts: overview.parts(), depth: Depth::Brief, note: clock };
+        }
+        let first = first_line(&ShowMemory::new(&seen, window.as_ref()));
+        let (sheet, at, depth) = match views::topic(ask.view) {
+            Some(topic) => {
+                let (sheet, at) = self.topic(topic, ask);
+                (sheet, Some(at), topic.depth)
+            }
+            None if ask.view == FILES => {
+                let (sheet, at) = self.files.sheet(self.root, ask.again);
+                (sheet, at, Depth::Brief)
+            }
+            None => (Sheet::new(), None, Depth::Brief),
+        };
+        let age = at.map(|at| at.elapsed().as_secs()).filter(|seconds| *seconds > 0);
+        let age = age.map(|seconds| format!("read {} ago  ", number::things(seconds, "second"))).unwrap_or_default();
+        Page { first, parts: vec![sheet], depth, note: format!("{age}{clock}") }
+    }
+
+    fn explain(&mut self, names: &[String]) -> Result<(String, Sheet), String> {
+        let before = self.last.first().map(|(_, before)| Rc::clone(before));
+        for name in names {
+            if let Some(topic) = ramline_advice::topic_named(name) {
+                let seen = self.read(topic.wants);
+                let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+                let inputs = ramline_advice::Inputs { snapshot: &seen, window, tiers: None, runs: &[] };
+                if let Ok(explained) = ramline_advice::explain(topic.id, &inputs) {
+                    return Ok((topic.id.to_owned(), screen::explanation(&explained)));
+                }
+            }
+            if let Ok(found) = figure::find(name) {
+                let seen = self.read(found.wants());
+                let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+                return Ok((name.clone(), found.figure(&seen, window.as_ref()).sheet()));
+            }
+        }
+        Err(format!("nothing explains '{}'; ramline explain --list has what can be", names.join("' or '")))
+    }
+}
