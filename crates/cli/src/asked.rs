@@ -1,6 +1,6 @@
 //! First words that are no command of ramline, and the command that answers what they ask.
 //!
-//! What it is not: other names for commands; nothing is run. Worked example: `ramline top` ends with `try: ramline show processes`.
+//! What it is not: other names for commands; nothing is run. Worked example: `ramline htop` ends with `try: ramline top`.
 
 /// Words that people type first, and what answers them.
 const ANSWERS: &[(&[&str], &str)] = &[
@@ -40,8 +40,23 @@ const ANSWERS: &[(&[&str], &str)] = &[
     ),
     (&["apply"], "ramline tune apply"),
     (&["undo", "revert", "rollback", "restore"], "ramline tune undo"),
-    (&["top", "htop", "ps", "process", "list", "smem", "who"], "ramline show processes"),
-    (&["watch", "live", "monitor", "stat", "vmstat"], "ramline show --watch"),
+    (
+        &[
+            "htop", "btop", "atop", "btm", "bottom", "bpytop", "glances", "nmon", "below", "tui", "ui", "watch", "live",
+            "monitor", "dashboard",
+        ],
+        "ramline top",
+    ),
+    (&["ps", "process", "list", "smem", "ps-mem", "pss", "who"], "ramline show processes"),
+    (&["vmstat", "sar", "stat", "iostat", "psi", "stalls"], "ramline show pressure --for 2"),
+    (&["pmap", "smaps", "lsof"], "ramline show maps"),
+    (&["slabtop", "slab"], "ramline explain kernel-memory"),
+    (&["zramctl"], "ramline show zram"),
+    (&["swapon", "swaps", "swapoff"], "ramline show swap"),
+    (&["df", "shm", "ipcs"], "ramline show tmpfs"),
+    (&["numastat", "numactl"], "ramline explain numa"),
+    (&["vmtouch", "fincore", "pcstat", "hcache", "cachestat"], "ramline cache stat --help"),
+    (&["damo", "damon"], "ramline explain evictors"),
     (&["log", "logs", "dmesg", "killed", "oom-killer", "kills", "kill"], "ramline explain kill"),
     (&["free-cache", "drop", "drop-caches", "evict"], "ramline cache evict --help"),
     (&["clean", "cleanup"], "ramline lab clean"),
@@ -51,7 +66,10 @@ const ANSWERS: &[(&[&str], &str)] = &[
     (&["capture", "dump", "save"], "ramline snapshot"),
     (&["simulate", "forecast", "what-if"], "ramline predict"),
     (
-        &["docker", "container", "containers", "cgroup", "group", "groups", "service", "services"],
+        &[
+            "docker", "podman", "kubectl", "cgtop", "systemd-cgtop", "container", "containers", "cgroup", "group",
+            "groups", "service", "services",
+        ],
         "ramline show cgroups",
     ),
     (&["free-memory", "available", "left"], "ramline explain available"),
@@ -74,7 +92,9 @@ mod tests {
     #[test]
     fn a_first_word_that_is_no_command_is_answered_with_one() {
         let of = |word: &str| answer(word, ["zram", "cgroups", "tmpfs"]);
-        assert_eq!(of("top").as_deref(), Some("ramline show processes"));
+        assert_eq!(of("htop").as_deref(), Some("ramline top"));
+        assert_eq!(of("vmstat").as_deref(), Some("ramline show pressure --for 2"));
+        assert_eq!(of("status").as_deref(), Some("ramline"));
         assert_eq!(of("Doctor").as_deref(), Some("ramline checkup --quick"));
         assert_eq!(of("zram").as_deref(), Some("ramline show zram"));
         assert_eq!(of("kswapd").as_deref(), Some("ramline explain watermarks"));

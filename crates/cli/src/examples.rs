@@ -28,6 +28,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline show --json --snapshot state.json", "a captured machine, as data"),
         ],
     ),
+    (
+        "top",
+        &[
+            ("ramline top", "memory, live: ? lists the keys, q quits"),
+            ("ramline top --every 5s", "the same every 5 s, for a slow line"),
+        ],
+    ),
     ("show memory", &[("ramline show memory --watch", "where memory is, every 2 s")]),
     ("show tiers", &[("ramline show tiers", "what is reclaimed first, and what it costs")]),
     (

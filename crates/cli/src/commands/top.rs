@@ -2,6 +2,8 @@
 
 mod feed;
 mod files;
+#[cfg(test)]
+mod tests;
 mod views;
 
 use ramline_live::{Looks, Options};

@@ -49,6 +49,24 @@ impl<'a> Live<'a> {
         Live { root, every, last: Vec::new(), moments: Moments::default(), kept: None, files: Files::new() }
     }
 
+    /// For tests: files were looked at, and for a minute next to nothing moved.
+    #[cfg(test)]
+    pub fn pretend(&mut self, cached: &ramline_snapshot::cache::Top) {
+        self.files = Files::seen(cached);
+        for second in 0..60 {
+            let moved = Bytes::from_mib(if second == 30 { 4 } else { 0 });
+            let share = Some(if second == 31 { 0.002 } else { 0.0 });
+            self.moments.push(Moment {
+                available: Some(0.75),
+                stalled: share,
+                refaults: Some(moved),
+                swapped_in: Some(moved),
+                swapped_out: None,
+                scanned: Some(Bytes::ZERO),
+            });
+        }
+    }
+
     fn read(&self, wanted: Wanted) -> Snapshot {
         ramline_gather::gather(self.root, wanted)
     }

@@ -27,6 +27,12 @@ impl Files {
         Files { so_far: Arc::default(), looking: None, seen: None }
     }
 
+    /// For tests: this was seen.
+    #[cfg(test)]
+    pub fn seen(seen: &Seen) -> Files {
+        Files { seen: Some((seen.sheet(), Instant::now())), ..Files::new() }
+    }
+
     /// What is known; a look begins where there was none, or another is asked for.
     pub fn sheet(&mut self, root: &Root, again: bool) -> (Sheet, Option<Instant>) {
         if let Some(done) = self.looking.take_if(|looking| looking.is_finished()) {
