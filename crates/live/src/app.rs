@@ -248,7 +248,8 @@ impl App {
     }
 
     fn sort_by(&mut self, step: isize) -> Effect {
-        let Some(view) = self.views.get(self.view).filter(|view| !view.sorts.is_empty() && self.entered.is_empty()) else {
+        let Some(view) = self.views.get(self.view).filter(|view| !view.sorts.is_empty() && self.entered.is_empty())
+        else {
             self.told = "these rows have one order".to_owned();
             return Effect::Draw;
         };
@@ -317,7 +318,11 @@ impl App {
         let Some(now) = now else { return Effect::Nothing };
         // Bars have no head, and what they draw stands beside them.
         let bare = |at: &usize| row.head.is_some() && row.cells[*at].head.is_empty();
-        let next = if step < 0 { (0..now).rev().find(|at| !bare(at)) } else { (now + 1..row.cells.len()).find(|at| !bare(at)) };
+        let next = if step < 0 {
+            (0..now).rev().find(|at| !bare(at))
+        } else {
+            (now + 1..row.cells.len()).find(|at| !bare(at))
+        };
         let Some(next) = next else { return Effect::Nothing };
         self.at = next;
         Effect::Draw

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ramline_sheet::text::{CellAt, RowAt, plain, pieces};
+use ramline_sheet::text::{CellAt, RowAt, pieces, plain};
 use ramline_sheet::{Depth, Paint, Sheet, Style};
 
 use crate::page::Looks;

@@ -40,7 +40,8 @@ pub fn draw(app: &mut App, buffer: &mut Buffer) {
     tabs(app, &mut pen, top - 1);
     match &mut app.open {
         Some(open) => {
-            let document = Document::new(std::slice::from_ref(&open.sheet), ramline_sheet::Depth::All, columns, app.looks, "");
+            let document =
+                Document::new(std::slice::from_ref(&open.sheet), ramline_sheet::Depth::All, columns, app.looks, "");
             open.scroll = open.scroll.min(document.height.saturating_sub(seen));
             document.lines.iter().for_each(|line| pen.line(line, top, seen, open.scroll));
         }
@@ -96,7 +97,8 @@ fn page(app: &App, pen: &mut Pen<'_>, top: usize) {
     for y in row.lines.clone().filter_map(place) {
         let cell = app.column().and_then(|at| row.cells.get(at));
         let all = row.cells.first().zip(row.cells.last());
-        let marked = all.map_or(row.x..usize::from(pen.area.width), |(a, b)| row.x + a.columns.start..row.x + b.columns.end);
+        let marked =
+            all.map_or(row.x..usize::from(pen.area.width), |(a, b)| row.x + a.columns.start..row.x + b.columns.end);
         pen.underline(marked.start, marked.end, y);
         match cell {
             Some(cell) => pen.reverse(row.x + cell.columns.start, row.x + cell.columns.end, y),
@@ -111,7 +113,12 @@ fn keys(app: &App, pen: &mut Pen<'_>) {
     let note = if app.is_paused { format!("paused  {}", app.page.note) } else { app.page.note.clone() };
     let right = usize::from(pen.area.width).saturating_sub(width(&note));
     let sorted = app.sorted_by().map(|by| format!("  s sorted by {by}")).unwrap_or_default();
-    let hints = format!("q quit  ? keys  / filter  e explain  p pause{sorted}");
+    let pause = if app.is_paused { "p go on" } else { "p pause" };
+    let mut hints = format!("q quit  ? keys{sorted}  / filter  e explain  {pause}");
+    // The time has its place; the hints give way from their end.
+    while width(&hints) >= right && let Some(at) = hints.rfind("  ") {
+        hints.truncate(at);
+    }
     let (paint, text) = match () {
         () if app.is_typing => (Paint::Bold, format!("/{}_", app.filter)),
         () if !app.told.is_empty() => (Paint::Warn, app.told.clone()),
@@ -167,7 +174,8 @@ impl Pen<'_> {
     }
 
     fn modify(&mut self, from: usize, to: usize, y: usize, modifier: Modifier) {
-        let (Ok(x), Ok(y), Ok(wide)) = (u16::try_from(from), u16::try_from(y), u16::try_from(to.saturating_sub(from))) else {
+        let (Ok(x), Ok(y), Ok(wide)) = (u16::try_from(from), u16::try_from(y), u16::try_from(to.saturating_sub(from)))
+        else {
             return;
         };
         let area = Rect::new(x, y, wide, 1).intersection(self.area);

@@ -22,6 +22,8 @@ pub mod keys;
 mod page;
 mod run;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 pub use app::{App, Effect};
 pub use draw::draw;

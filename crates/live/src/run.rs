@@ -59,7 +59,9 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             continue;
         }
         todo = match event::read()? {
-            Event::Key(pressed) if pressed.kind != KeyEventKind::Release => key(pressed).map_or(Effect::Nothing, |key| app.key(key)),
+            Event::Key(pressed) if pressed.kind != KeyEventKind::Release => {
+                key(pressed).map_or(Effect::Nothing, |key| app.key(key))
+            }
             Event::Resize(..) => Effect::Draw,
             _ => Effect::Nothing,
         };

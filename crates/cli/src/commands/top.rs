@@ -41,7 +41,10 @@ impl Top {
         }
         ensure!(
             self.every >= LEAST,
-            Failure::usage(format!("--every {:?}: less than {LEAST:?} between two refreshes\n  try: ramline top --every 1s", self.every))
+            Failure::usage(format!(
+                "--every {:?}: less than {LEAST:?} between two refreshes\n  try: ramline top --every 1s",
+                self.every
+            ))
         );
         signals::install();
         let looks = Looks { colour: output::style().colour, ascii: terminal::is_plain() };

@@ -24,7 +24,8 @@ pub fn trends(trends: &[Trend], style: &Style) -> (String, Vec<RowAt>) {
         |text: &dyn Fn(&Trend) -> &str| trends.iter().map(|trend| width(&escape(text(trend)))).max().unwrap_or(0);
     let (names, values, notes) = (widest(&|t| &t.name), widest(&|t| &t.value), widest(&|t| &t.note));
     // The note goes first where there is no room for all.
-    let left = |notes: usize| style.width.saturating_sub(names + values + notes + if notes > 0 { 3 * GAP } else { 2 * GAP });
+    let left =
+        |notes: usize| style.width.saturating_sub(names + values + notes + if notes > 0 { 3 * GAP } else { 2 * GAP });
     let notes = if left(notes) >= LEAST { notes } else { 0 };
     let columns = left(notes).min(MOST);
     let mut out = String::new();

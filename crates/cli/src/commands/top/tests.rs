@@ -65,7 +65,8 @@ fn each_view_shows_at_five_sizes_what_is_written_down() {
     let mut wrong = Vec::new();
     for (view, named) in VIEWS.iter().enumerate() {
         let mut app = app_with(&root, view, Looks::default());
-        let all: String = SIZES.iter().map(|size| format!("=== {} x {}\n{}", size.0, size.1, text(&mut app, *size))).collect();
+        let all: String =
+            SIZES.iter().map(|size| format!("=== {} x {}\n{}", size.0, size.1, text(&mut app, *size))).collect();
         let path = folder.join(format!("{}.txt", named.name));
         if std::env::var_os("RAMLINE_BLESS").is_some() {
             fs::create_dir_all(&folder).unwrap();
@@ -121,7 +122,18 @@ fn a_group_is_entered_and_left_and_every_head_and_row_that_is_explained_has_an_e
     let all = feed.page(&ask(2, &[]));
     let one = feed.page(&Ask { entered: &["/system.slice".to_owned()], ..ask(2, &[]) });
     assert_ne!(all.parts, one.parts);
-    for name in ["uses", "anonymous", "charged", "psi", "available", "refaults", "pswpin", "processes", "page cache", "effective ratio"] {
+    for name in [
+        "uses",
+        "anonymous",
+        "charged",
+        "psi",
+        "available",
+        "refaults",
+        "pswpin",
+        "processes",
+        "page cache",
+        "effective ratio",
+    ] {
         assert!(feed.explain(&[name.to_owned()]).is_ok(), "{name}");
     }
     let unknown = feed.explain(&["no such thing".to_owned()]).unwrap_err();

@@ -47,7 +47,12 @@ impl Table {
             let from = out.len();
             self.line(row, &layout, style, &mut out);
             let end = line + out[from..].matches('\n').count();
-            rows.push(RowAt { lines: line..end, head: headed.then_some(0), key: self.key(at).to_owned(), cells: Rc::clone(&cells) });
+            rows.push(RowAt {
+                lines: line..end,
+                head: headed.then_some(0),
+                key: self.key(at).to_owned(),
+                cells: Rc::clone(&cells),
+            });
             line = end;
         }
         (out, rows)
