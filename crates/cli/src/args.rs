@@ -29,6 +29,7 @@ pub enum Command {
     Top(commands::top::Top),
     Checkup(commands::checkup::Checkup),
     Explain(commands::explain::Explain),
+    Export(commands::export::Export),
     Need(commands::need::Need),
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),

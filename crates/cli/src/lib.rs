@@ -171,6 +171,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Top(command)) => command.run(source),
         Some(Command::Checkup(command)) => command.run(source),
         Some(Command::Explain(command)) => command.run(source),
+        Some(Command::Export(command)) => command.run(source),
         Some(Command::Need(command)) => command.run(source),
         Some(Command::Measure(command)) => command.run(source),
         Some(Command::Cache(command)) => command.run(source),

@@ -23,7 +23,7 @@ use crate::prelude::*;
 pub use chain::{Bound, Protection};
 pub use huge::{HugeGroup, huge_at_limit};
 pub use notable::{Stays, most};
-pub use others::{NodeEviction, Reading, node_eviction, readings};
+pub use others::{NodeEviction, Reading, node_eviction, readings, working_set};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};
 pub(crate) use parts::total;
 pub use parts::{Part, PartId, Rest, Within};

@@ -35,7 +35,8 @@ pub static KEPT: LazyLock<Vec<&str>> = LazyLock::new(|| {
     "active_anon active_file anon anon_thp cache dirty file file_dirty file_mapped file_writeback hugetlb \
      inactive_anon inactive_file kernel kernel_stack mapped_file pagetables percpu pgmajfault rss rss_huge \
      sec_pagetables shmem slab slab_reclaimable slab_unreclaimable sock swap swapcached unevictable vmalloc \
-     workingset_refault workingset_refault_anon workingset_refault_file writeback zswap zswapped"
+     workingset_refault workingset_refault_anon workingset_refault_file workingset_restore_anon workingset_restore_file \
+     writeback zswap zswapped"
         .split(' ')
         .collect()
 });

@@ -45,6 +45,7 @@ counters! {
         workingset_refault_file = "workingset_refault_file",
         workingset_activate_file = "workingset_activate_file",
         workingset_activate_anon = "workingset_activate_anon",
+        workingset_restore_anon = "workingset_restore_anon",
         workingset_restore_file = "workingset_restore_file",
         /// Before 5.9 one counter for file pages alone.
         workingset_refault = "workingset_refault",

@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod checkup;
 pub mod explain;
+pub mod export;
 pub mod fleet;
 pub mod generate;
 pub mod history;

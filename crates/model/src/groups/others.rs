@@ -23,6 +23,12 @@ fn reading(tool: &str, bytes: Bytes, formula: &str) -> Reading {
     Reading { tool: tool.to_owned(), bytes, formula: formula.to_owned() }
 }
 
+/// The working set as kubelet, cAdvisor and `kubectl top` count it: charged, less inactive page cache, at least nothing.
+#[must_use]
+pub fn working_set(group: &GroupMemory) -> Option<Bytes> {
+    Some(group.current?.saturating_sub(group.within.inactive_file?))
+}
+
 /// What others show for one group; empty where its use is not known.
 #[must_use]
 pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
