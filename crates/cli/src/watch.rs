@@ -55,7 +55,7 @@ pub fn with_its_time(words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Waits for this moment, or a signal; a look that took longer than its turn is not made up for.
-fn wait(until: Instant) -> Instant {
+pub fn wait(until: Instant) -> Instant {
     while !signals::interrupted() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -16,13 +16,11 @@ use ramline_snapshot::{Snapshot, Window};
 pub struct Limits {
     /// Control groups.
     pub groups: usize,
-    /// Programs; none unless asked for, since names of programs say what a machine is used for.
-    pub programs: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { groups: 20, programs: 0 }
+        Limits { groups: 20 }
     }
 }
 
