@@ -66,7 +66,7 @@ pub const FAMILIES: &[Family] = &[
         BYTES,
         "cgroup-memory",
         "What kubelet and cAdvisor call the working set: charged, less inactive page cache. Cache in use counts as used.",
-        |seen, out| each(seen, out, |group| ramline_model::groups::working_set(group)),
+        |seen, out| each(seen, out, ramline_model::groups::working_set),
     ),
     family(
         "ramline_group_unreclaimable_bytes",

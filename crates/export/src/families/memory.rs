@@ -1,7 +1,7 @@
 //! RAM: where it is, what is available, and how far reclaim is.
 
 use ramline_model::ledger::{Ledger, Term};
-use ramline_units::{Bytes, SignedBytes};
+use ramline_units::Bytes;
 
 use super::word;
 use crate::family::{Family, Kind, Unit, family};
@@ -120,6 +120,6 @@ pub const FAMILIES: &[Family] = &[
         BYTES,
         "shmem",
         "Shared memory in no visible tmpfs (segments, memfd, graphics); negative when tmpfs pages are in swap.",
-        |seen, out| out.one(seen.tmpfs.as_ref().and_then(|tmpfs| tmpfs.elsewhere).map(|e: SignedBytes| e)),
+        |seen, out| out.one(seen.tmpfs.as_ref().and_then(|tmpfs| tmpfs.elsewhere)),
     ),
 ];

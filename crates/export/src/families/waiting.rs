@@ -11,8 +11,11 @@ use crate::reading::Reading;
 const EVENTS: (Kind, Unit) = (Kind::Counter, Unit::None);
 const SECONDS: (Kind, Unit) = (Kind::Counter, Unit::Seconds);
 
+/// One counter of /proc/vmstat.
+type Counted = fn(&Vmstat) -> Option<u64>;
+
 /// A counter by kind.
-fn by(seen: &Reading<'_>, out: &mut Samples, label: &'static str, of: &[(&str, fn(&Vmstat) -> Option<u64>)]) {
+fn by(seen: &Reading<'_>, out: &mut Samples, label: &'static str, of: &[(&str, Counted)]) {
     let Some(vmstat) = seen.snapshot.vmstat.data() else { return };
     of.iter().for_each(|(kind, count)| out.with(&[(label, kind)], count(vmstat)));
 }
