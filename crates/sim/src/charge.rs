@@ -47,6 +47,7 @@ fn beyond_stock(memory: &mut Memory, pages: u64, effort: Effort) -> bool {
             memory.charged += batch;
             // What was left of the stock was less than the pages, so it is never more than one batch (`refill_stock`).
             memory.stock += batch - pages;
+            memory.most = memory.most.max(memory.charged - memory.stock);
             return true;
         }
         let freed = reclaim(memory, pages);

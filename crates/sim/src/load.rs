@@ -69,6 +69,16 @@ pub mod word {
     pub const INSIDE: u32 = 1 << 29;
     /// The bits of the page.
     pub const PAGE: u32 = INSIDE - 1;
+    /// No touch: so many microseconds of CPU time pass; none where an epoch begins.
+    pub const COMPUTE: u32 = LOAD | INSIDE;
+    /// No touch: the page is given back.
+    pub const FREE: u32 = STORE | INSIDE;
+
+    /// It is a touch, and none of what a recording has beside touches.
+    #[must_use]
+    pub const fn is_touch(word: u32) -> bool {
+        word & MANY >= READ || word & INSIDE == 0
+    }
 }
 
 /// Pages of one region, among all pages.
@@ -105,6 +115,8 @@ pub struct Compact {
     pub of_a_round: u64,
     /// Who touches it, and where the pages begin that it needs for reports.
     pub program: Option<(Program, u32)>,
+    /// It is of a recording: its fill is of the time before, and epochs are told apart.
+    pub recorded: bool,
 }
 
 impl Compact {
@@ -121,7 +133,12 @@ impl Compact {
     pub fn from_touches(source: &dyn Touches) -> Result<Option<Compact>, TouchesError> {
         let wanted = Footprint::of(source, 0);
         let touches = (source.fill(), source.rounds());
-        Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())
+        let load = Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())?;
+        Ok(load.map(|load| match source.is_recorded() {
+            // Known only now: how many words its epochs are.
+            true => Compact { of_a_round: (load.rounds.len() as u64).max(1), recorded: true, ..load },
+            false => load,
+        }))
     }
 
     /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
@@ -156,7 +173,7 @@ impl Compact {
         of_a_round: u64,
     ) -> Result<Option<Compact>, TouchesError> {
         let Some(regions) = extents(regions) else { return Ok(None) };
-        let mut load = Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None };
+        let mut load = Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None, recorded: false };
         let Some(fill) = load.words(fill, of_fill)? else { return Ok(None) };
         load.fill = fill;
         let Some(rounds) = load.words(rounds, of_rounds)? else { return Ok(None) };
@@ -203,6 +220,9 @@ impl Compact {
         for words in [&self.fill, &self.rounds] {
             let mut words = words.iter();
             while let Some(word) = words.next() {
+                if !word::is_touch(*word) {
+                    continue;
+                }
                 let (id, access) = (word & word::PAGE, word & word::ACCESS);
                 let n = if access == word::MANY { words.next().copied().unwrap_or(1) } else { 1 };
                 (id..id + n).for_each(|id| see(id, access));
@@ -223,11 +243,21 @@ impl Compact {
 
     /// One touch in numbers; `None` if it lies in none of the regions.
     fn push(&mut self, touch: Touch, words: &mut Vec<u32>) -> Option<()> {
+        if let Access::Compute(us) = touch.access {
+            let whole = us / word::PAGE;
+            words.extend((0..whole).map(|_| word::COMPUTE | word::PAGE));
+            words.extend((us % word::PAGE > 0).then_some(word::COMPUTE | (us % word::PAGE)));
+            return Some(());
+        }
+        if touch.access == Access::Begin {
+            words.push(word::COMPUTE);
+            return Some(());
+        }
         let region = self.regions.get_mut(touch.region as usize)?;
         let page = touch.offset / PAGE;
         let last = match touch.access {
             Access::Read(length) => (touch.offset + u64::from(length.max(1)) - 1) / PAGE,
-            Access::Load | Access::Store => page,
+            _ => page,
         };
         if last >= u64::from(region.pages) {
             return None;
@@ -245,6 +275,9 @@ impl Compact {
                 let is_store = touch.access == Access::Store && region.memory != Memory::File;
                 words.push(id | if is_store { word::STORE } else { word::LOAD });
             }
+            Access::Free => words.push(id | word::FREE),
+            // Answered above.
+            Access::Compute(_) | Access::Begin => {}
             Access::Read(length) if n == 1 => words.push(id | word::READ | inside(length)),
             Access::Read(length) => words.extend([id | word::MANY | inside(length), n]),
         }

@@ -13,6 +13,7 @@ use crate::batch::Batches;
 use crate::chance::Chance;
 use crate::cluster::Clusters;
 use crate::cost::Steps;
+use crate::epochs::Epochs;
 use crate::folio::{self, Folio};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
@@ -45,6 +46,10 @@ pub struct Memory {
     pub charged: u64,
     /// Pages charged ahead, for one processor.
     pub stock: u64,
+    /// The most that were charged at once, without the stock.
+    pub most: u64,
+    /// Of a recording.
+    pub epochs: Epochs,
     /// `nonresident_age`.
     pub age: u32,
     /// `anon_cost` and `file_cost`.
@@ -102,6 +107,8 @@ impl Memory {
             generations: Generations::new(tables_of(regions)),
             batches: Batches::begun(chance.others, setting.kernel.batch),
             stock: 0,
+            most: setting.base,
+            epochs: Epochs::default(),
             age: 0,
             cost: [0; 2],
             taken: [0; 2],
@@ -337,7 +344,8 @@ impl Memory {
         self.drain();
     }
 
-    fn rotate_all(&mut self) {
+    /// Pages whose write is done are on their lists.
+    pub fn rotate_all(&mut self) {
         for id in std::mem::take(&mut self.rotating) {
             self.pages.clear(id, bit::HELD);
             if self.pages.is(id, bit::LISTED) {

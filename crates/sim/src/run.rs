@@ -3,13 +3,14 @@
 use ramline_trace::generate::{Load, Memory as Kind};
 
 use crate::chance::Chance;
+use crate::epochs::Epochs;
 use crate::load::{Compact, word};
 use crate::memory::{Counts, Look, Memory, Setting};
 pub use crate::page::Pages;
 use crate::page::bit;
 use crate::pool::Pool;
 use crate::reports::Reports;
-use crate::{fault, read};
+use crate::{fault, free, read};
 
 /// So many touches ahead their bits are fetched, and so many ahead the shadow of a page that is gone.
 const AHEAD: usize = 32;
@@ -41,7 +42,9 @@ pub struct Outcome {
     pub waited: u64,
     /// Bytes of RAM that a zram took at most.
     pub pool: u64,
-    /// Counters, fill and rounds.
+    /// The most pages that the group had at once, without what was charged ahead.
+    pub most: u64,
+    /// Counters, fill and rounds; of a recording those of its rounds.
     pub counts: Counts,
 }
 
@@ -79,12 +82,16 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 #[must_use]
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
+    if load.recorded {
+        memory.epochs = Epochs::of(load.pages());
+    }
     memory.steps.minor += memory.steps.fill;
     let mut reports = Reports::of(load);
     // The first touch of a fill is of an idle page.
     let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.look, &mut reports);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
+    let before = if load.recorded { memory.counts } else { Counts::default() };
     if let Some(look) = chance.look {
         memory.looks.next_at(begin + look.at);
     }
@@ -104,7 +111,8 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
         took: memory.clock - begin,
         waited: memory.counts.waited - waited,
         pool: memory.area.pool.as_ref().map_or(0, Pool::most),
-        counts: memory.counts,
+        most: memory.most,
+        counts: memory.counts.since(&before),
     }
 }
 
@@ -157,8 +165,13 @@ fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports:
                 at += 1;
                 read::pages(memory, touch & word::PAGE, n, touch & word::INSIDE != 0);
             }
-            _ if fault::hit(memory, touch) => {}
-            _ => fault::miss(memory, touch),
+            _ if touch & word::INSIDE != 0 => beside(memory, touch),
+            _ => {
+                if !fault::hit(memory, touch) {
+                    fault::miss(memory, touch);
+                }
+                memory.epochs.touched(touch & word::PAGE);
+            }
         }
         touches += 1;
         if touches == reports.next {
@@ -166,6 +179,19 @@ fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports:
         }
     }
     Done { touches, all: true }
+}
+
+/// What a recording has beside touches.
+fn beside(memory: &mut Memory, word: u32) {
+    let what = word & word::PAGE;
+    if word & word::ACCESS == word::STORE {
+        free::free(memory, what);
+    } else if what == 0 {
+        memory.epochs.begin();
+    } else {
+        memory.clock += u64::from(what) * 1000;
+        memory.sum_up();
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "touches of a run")]

@@ -106,4 +106,32 @@ pub struct Counts {
     pub written: u64,
     /// Nanoseconds of waiting for disks.
     pub waited: u64,
+    /// Of a recording: pages that left RAM in the epoch in which they were touched.
+    pub early: u64,
+}
+
+impl Counts {
+    /// What was counted since then.
+    #[must_use]
+    pub fn since(&self, then: &Counts) -> Counts {
+        let of = |now: u64, then: u64| ramline_units::growth(then, now).unwrap_or(0);
+        let both = |now: [u64; 2], then: [u64; 2]| [of(now[0], then[0]), of(now[1], then[1])];
+        Counts {
+            touches: of(self.touches, then.touches),
+            minor: of(self.minor, then.minor),
+            major: of(self.major, then.major),
+            refault: both(self.refault, then.refault),
+            activated: both(self.activated, then.activated),
+            swap_in: of(self.swap_in, then.swap_in),
+            swap_out: of(self.swap_out, then.swap_out),
+            cost: both(self.cost, then.cost),
+            scanned: both(self.scanned, then.scanned),
+            stolen: both(self.stolen, then.stolen),
+            read: of(self.read, then.read),
+            fetched: of(self.fetched, then.fetched),
+            written: of(self.written, then.written),
+            waited: of(self.waited, then.waited),
+            early: of(self.early, then.early),
+        }
+    }
 }

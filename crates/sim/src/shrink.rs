@@ -131,6 +131,7 @@ pub fn one(
         return End::Kept;
     }
     memory.pages.clear(id, bit::RESIDENT | bit::SWAP_CACHE | bit::READ_AHEAD);
+    memory.counts.early += u64::from(memory.epochs.is_of_this(id));
     refault::evicted(memory, id);
     memory.charged -= 1;
     End::Freed
@@ -165,6 +166,7 @@ pub fn large(memory: &mut Memory, folio: Folio, references: impl Fn(&mut Memory,
         // It has no slots but its own.
         clear_all(&mut memory.pages, folio, bit::SAME_FOLIO);
     }
+    memory.counts.early += folio.ids().filter(|id| memory.epochs.is_of_this(*id)).count() as u64;
     refault::all_evicted(memory, folio);
     memory.charged -= u64::from(folio.pages);
     End::Freed

@@ -39,6 +39,7 @@ pub mod numbering;
 pub mod oracle_general;
 mod order;
 mod page;
+pub mod recording;
 pub mod summary;
 pub mod text;
 pub mod touch;

@@ -39,6 +39,12 @@ pub enum Access {
     Store,
     /// So many bytes are read with read(2); of a file only.
     Read(u32),
+    /// No touch: the page is given back, and what was in it is gone. Of memory, in a recording only.
+    Free,
+    /// No touch: so many microseconds of CPU time pass. In a recording only, as what follows.
+    Compute(u32),
+    /// No touch: an epoch begins.
+    Begin,
 }
 
 /// One touch of a load.
@@ -80,6 +86,11 @@ pub trait Touches: Send + Sync {
 
     /// Bytes of the tables that giving its touches takes at most.
     fn table_bytes(&self) -> u64;
+
+    /// It is made of a recording: what fills memory is of the time before it, and is not counted.
+    fn is_recorded(&self) -> bool {
+        false
+    }
 
     /// Bytes of all its regions.
     fn size(&self) -> u64 {

@@ -174,7 +174,7 @@ mod tests {
                 let region = regions[touch.region as usize];
                 let length = match touch.access {
                     Access::Read(length) => u64::from(length),
-                    Access::Load | Access::Store => 1,
+                    _ => 1,
                 };
                 let is_file = region.memory == Memory::File;
                 assert!(touch.offset + length <= region.bytes, "{}: {touch:?}", load.name());

@@ -47,7 +47,8 @@ fn described(region: touch::Region, number: u64) -> Region {
 fn of_page(touch: Touch, page_size: u32) -> PageTouch {
     let size = u64::from(page_size.max(1));
     let access = match touch.access {
-        touch::Access::Load => Access::Load,
+        // A recording is written by its recorder.
+        touch::Access::Load | touch::Access::Free | touch::Access::Compute(_) | touch::Access::Begin => Access::Load,
         touch::Access::Store => Access::Store,
         touch::Access::Read(bytes) => Access::Read { within: u32::try_from(touch.offset % size).unwrap_or(0), bytes },
     };
