@@ -10,10 +10,10 @@ use crate::error::{PredictError, Result};
 use crate::forecast::{Figures, Forecast, Seen};
 use crate::known;
 use crate::lengths::Lengths;
-use crate::measured::measured;
+use crate::measured::{command, measured};
 use crate::pace::{self, PaceBy, Timed};
 use crate::question::{Caller, Question, at_once, decoded};
-use crate::settings::{foretold, ns, prepared};
+use crate::settings::{first, foretold, ns, prepared};
 use crate::workers::Workers;
 
 /// A read of a file in the lab goes through a loop device: rounds with many of them waited 31 µs for each, and 10 for each read from swap. (It takes 28 to 43 µs longer
@@ -39,7 +39,8 @@ pub fn against(
     // A search for paces has a run on each processor.
     let at_once = at_once(question, caller.workers.count, caller.free)?;
     let sizes = (question.swap, question.looks_every);
-    let touches = decoded(question)?;
+    let all = decoded(question)?;
+    let touches = first(&all)?;
     let arms = &question.arms;
     let [of_work, of_rounds] =
         [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
@@ -53,7 +54,7 @@ pub fn against(
         setting.costs.spread = Spread { device: of_rounds, processor, ..setting.costs.spread };
         let length = |region: u32, page: u64| lengths.of(region, page);
         let draws = (workload.seed, question.runs);
-        Ok::<_, PredictError>(Some(Timed::new(&touches, setting, workload.timeout.0, draws, length, caller.workers)))
+        Ok::<_, PredictError>(Some(Timed::new(touches, setting, workload.timeout.0, draws, length, caller.workers)))
     };
     let found = |by: PaceBy, basis: Basis<'_>, of: Option<(&(Arm, Workload), &[f64])>, spread: f64| {
         let Some((setting, took)) = of else { return Ok(None) };
@@ -61,7 +62,7 @@ pub fn against(
         Ok::<_, PredictError>(times.map(|times| Pace { times, spread }))
     };
     let (layer, lengths) =
-        (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::for_load(&touches, caller.compress));
+        (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::for_load(touches, caller.compress));
     let first_look = known::first_look(records, ns(question.looks_every)).unwrap_or(FIRST_LOOK);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, caller.tiers, &lengths) };
     let by_round = if known::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };
@@ -101,7 +102,7 @@ pub fn against(
     let mut out = foretold(
         question,
         &[kernel],
-        &touches,
+        &all,
         (basis, (reference, by_long)),
         (true, Workers { count: at_once, ..caller.workers }),
         progress,
@@ -109,6 +110,18 @@ pub fn against(
     out.calibrated = true;
     beside(&mut out, records);
     Ok(out)
+}
+
+/// Puts what runs of the command itself measured beside what was foretold of its recording, at the limit of the runs.
+pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
+    for setting in &mut forecast.settings {
+        let is_of_it = |record: &&RunRecord| {
+            record.workload.limit == setting.limit && record.arm.name == setting.short_name()
+        };
+        let runs: Vec<Seen> = records.iter().filter(is_of_it).filter_map(command).collect();
+        setting.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+        setting.measured = Figures::of(&runs);
+    }
 }
 
 /// Puts what a series measured beside what was foretold, setting by setting.

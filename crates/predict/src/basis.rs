@@ -163,6 +163,8 @@ mod tests {
         let question = Question {
             name: "known-load".to_owned(),
             load: Arc::new(load),
+            others: Vec::new(),
+            recorded: None,
             sized_by: None,
             arms: Vec::new(),
             swap: Bytes(0),

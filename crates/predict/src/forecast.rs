@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use crate::enough;
 use crate::margin;
+use crate::recorded::{self, Recorded};
 pub use crate::range::Range;
 use ramline_sim::chance::{self, Chance};
 use ramline_sim::load::Compact;
-use ramline_sim::memory::Setting;
+use ramline_sim::memory::{Counts, Setting};
 use ramline_sim::rivals::Simpler;
 use ramline_sim::run::{self, End, Outcome};
 
@@ -68,6 +69,12 @@ pub struct Figures {
     /// Bytes of RAM that zram takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zram: Option<Range>,
+    /// Of a recording: how many times as long it takes as with enough memory. Its counts are beyond those that it has then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower: Option<Range>,
+    /// Of a recording: more than a tenth of the pages that leave RAM do so in the epoch in which they were touched, so that counts are not known: they may be far more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown_counts: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -115,6 +122,19 @@ pub struct Beside {
     pub disk_written: f64,
     /// See [`Figures`].
     pub zram: Option<f64>,
+    /// Of a recording.
+    pub recorded: Option<OfRecording>,
+}
+
+/// Of a simulated run of a recording.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfRecording {
+    /// Seconds that it takes with enough memory.
+    pub alone: f64,
+    /// Pages that left RAM, and of these those that did so in the epoch in which they were touched.
+    pub left: f64,
+    /// See [`OfRecording::left`].
+    pub early: f64,
 }
 
 impl Figures {
@@ -141,6 +161,8 @@ impl Figures {
             disk_read: all(runs, |run| Some(run.beside?.disk_read / run.rounds)),
             disk_written: all(runs, |run| Some(run.beside?.disk_written / run.rounds)),
             zram: all(runs, |run| run.beside?.zram),
+            slower: all(runs, |run| Some(run.seconds / run.rounds / run.beside?.recorded?.alone)),
+            unknown_counts: early_share(runs).is_some_and(|share| share > MOST_EARLY),
         })
     }
 }
@@ -158,6 +180,16 @@ impl Figures {
             ..self
         }
     }
+}
+
+/// So large a part of the pages that leave RAM may do so in the epoch in which they were touched. Were each of them touched once more in it, which nobody saw, counts were as much higher.
+const MOST_EARLY: f64 = 0.1;
+
+/// That part; `None` of what was not recorded, 0 where none left.
+fn early_share(runs: &[Seen]) -> Option<f64> {
+    let parts = runs.iter().map(|run| run.beside?.recorded.map(|one| (one.early, one.left)));
+    let (early, left) = parts.collect::<Option<Vec<_>>>()?.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Some(if left > 0.0 { early / left } else { 0.0 })
 }
 
 /// Of what runs know that came to something.
@@ -184,8 +216,29 @@ fn seen(outcome: &Outcome) -> Seen {
             disk_read: (outcome.counts.fetched * 4096) as f64,
             disk_written: (outcome.counts.written * 4096) as f64,
             zram: (outcome.pool > 0).then_some(outcome.pool as f64),
+            recorded: None,
         }),
     }
+}
+
+/// A run of a recording beside the same with enough memory, which reads what it reads in any case.
+#[expect(clippy::cast_precision_loss, reason = "counts of a run")]
+fn beyond(run: &Outcome, alone: &Outcome) -> Seen {
+    let seen = seen(run);
+    // What was done of it in time would have read as large a part of that.
+    let less = |count: f64, of: u64| (count - of as f64 * seen.rounds).max(0.0);
+    let Counts { stolen, early, .. } = run.counts;
+    let recorded = OfRecording {
+        alone: alone.took.max(1) as f64 / 1e9,
+        left: (stolen[0] + stolen[1]) as f64,
+        early: early as f64,
+    };
+    let beside = seen.beside.map(|beside| Beside {
+        disk_read: less(beside.disk_read, alone.counts.fetched * 4096),
+        recorded: Some(recorded),
+        ..beside
+    });
+    Seen { major: less(seen.major, alone.counts.major), beside, ..seen }
 }
 
 /// Foretells one setting of a load: [`RUNS`] runs from a seed; `length` gives what a page of a region compresses to. `None` if the load has more
@@ -198,27 +251,32 @@ pub fn load(
     seed: u64,
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Figures> {
-    Some(compact(&Compact::of(load)?, setting, timeout, (seed, RUNS), length)?.figures)
+    Some(compact(&[Compact::of(load)?], setting, timeout, (seed, RUNS), length)?.figures)
 }
 
-/// Foretells one setting of a load that is decoded already, as it is for several settings; in so many runs, or up to four times as many
+/// Foretells one setting of a load that is decoded already, as it is for several settings, or of several that it may be, which take turns; in so many runs, or up to four times as many
 /// where their middle is not known otherwise ([`enough`]).
 #[must_use]
 pub fn compact(
-    load: &Compact,
+    loads: &[Compact],
     setting: &Setting,
     timeout: u64,
     (seed, runs): (u64, u32),
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Simulated> {
-    let pages = run::pages(load, length);
-    let one = |draw| {
+    let first = loads.first()?;
+    let pages = run::pages(first, length);
+    let one = |(load, draw)| {
         let (chance, setting) = Chance::of(load, setting, &draw);
-        seen(&run::compact(load, pages.clone(), setting, timeout, chance))
+        let alone = load.recorded.then(|| recorded::alone(load, pages.clone(), &setting, chance));
+        let run = run::compact(load, pages.clone(), setting, timeout, chance);
+        alone.map_or_else(|| seen(&run), |alone| beyond(&run, &alone))
     };
-    let all = enough::until_settled(seed, |seed| chance::draws(runs, seed).map(one).collect());
+    let batch = |seed| loads.iter().cycle().zip(chance::draws(runs, seed)).map(one).collect();
+    let all = enough::until_settled(seed, batch);
     let figures = Figures { simulations: Some(all.len()), unsettled: !enough::is_settled(&all), ..Figures::of(&all)? };
-    let figures = figures.within(margin::of(&setting.kernel, load.files()));
+    let margin = if first.recorded { margin::of_recording } else { margin::of };
+    let figures = figures.within(margin(&setting.kernel, first.files()));
     let round = |run: &Seen| match run.verdict {
         Verdict::Killed => f64::INFINITY,
         _ if run.rounds <= 0.0 => f64::INFINITY,
@@ -242,6 +300,9 @@ pub struct Forecast {
     /// Of settings of the same load on the same kernel, those that no other is better than: [`Forecast::front`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub front: Vec<String>,
+    /// What is known of the recording that it is of, if it is of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// What the costs rest on, and what is not simulated.
     pub notes: Vec<String>,
 }
@@ -359,8 +420,13 @@ impl Foretold {
     #[must_use]
     pub fn held(&self) -> Option<(u32, u32)> {
         let (foretold, measured) = (self.foretold?, self.measured?);
+        // A recording has no time of its own to be held against: it was made under a recorder.
+        let round = foretold.round.filter(|_| foretold.slower.is_none());
+        if foretold.unknown_counts {
+            return None;
+        }
         let pairs = [
-            (foretold.round, measured.round),
+            (round, measured.round),
             (foretold.major, measured.major),
             (foretold.swap_in, measured.swap_in),
             (foretold.refault_file, measured.refault_file),
@@ -394,7 +460,7 @@ mod tests {
     fn so_many_simulations_are_made_as_were_asked_for_where_they_are_alike() {
         let load = Compact::of(&Load::named("heap", 1 << 20, 2, 7).unwrap()).unwrap();
         let setting = setting();
-        let figures = compact(&load, &setting, u64::MAX, (7, 9), |_, _| 1000).unwrap();
+        let figures = compact(&[load], &setting, u64::MAX, (7, 9), |_, _| 1000).unwrap();
         let (figures, rounds) = (figures.figures, figures.rounds);
         assert_eq!((figures.simulations, figures.unsettled, rounds.len()), (Some(9), false, 9));
     }

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`question`] | a load, its settings, and what the caller gives: workers, free memory, lengths of compressed pages |
+//! | [`recorded`] | a recording as a question: what it leaves open, what it needs, what is said first |
 //! | [`settings`] | a question answered, setting by setting |
 //! | [`against`] | the same for a series that was measured, whose machine and program are taken from it |
 //! | [`known`], `basis`, `measured` | what a series says about them, what times rest on, what a run measured |
@@ -30,6 +31,7 @@ pub mod pace;
 pub mod profile;
 pub mod question;
 mod range;
+pub mod recorded;
 mod root;
 pub mod settings;
 pub mod workers;

@@ -4,6 +4,12 @@ use ramline_evidence::{RunRecord, Verdict as Ended};
 
 use crate::forecast::{Seen, Verdict};
 
+/// The figures of a command's record, all of which is one round; `None` of a run that ended otherwise.
+#[must_use]
+pub fn command(record: &RunRecord) -> Option<Seen> {
+    Some(Seen { rounds: 1.0, ..measured(record)? })
+}
+
 /// The figures of a record; `None` of a run that ended otherwise, or whose kernel does not count them.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of a run")]

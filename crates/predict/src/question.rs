@@ -14,6 +14,7 @@ use ramline_units::Bytes;
 
 use crate::error::{PredictError, Result};
 use crate::lengths::Compress;
+use crate::recorded::Recorded;
 use crate::workers::Workers;
 
 /// What is foretold: a load under several settings.
@@ -23,6 +24,10 @@ pub struct Question {
     pub name: String,
     /// What is touched.
     pub load: Arc<dyn Touches>,
+    /// What else may be touched instead, where a recording leaves it open: simulations take turns.
+    pub others: Vec<Arc<dyn Touches>>,
+    /// What is known of that recording.
+    pub recorded: Option<Recorded>,
     /// The option by which the load is made smaller, and how many of its units the load has; `None` where it is as it is.
     pub sized_by: Option<(&'static str, u64)>,
     /// The settings, each with what the lab would record of it.
@@ -76,6 +81,7 @@ pub struct Caller<'a> {
 pub fn at_once(question: &Question, wanted: usize, free: Bytes) -> Result<usize> {
     let has_swap = question.arms.iter().any(|(arm, _)| arm.swap != SwapKind::None);
     let needs = Footprint::of(question.load.as_ref(), if has_swap { question.swap.0 } else { 0 });
+    let needs = needs.of_several(1 + question.others.len() as u64);
     // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
     let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
     let room = part(free);
@@ -98,8 +104,11 @@ pub fn at_once(question: &Question, wanted: usize, free: Bytes) -> Result<usize>
     })
 }
 
-/// The load, once for all settings: none of them changes what is touched.
-pub fn decoded(question: &Question) -> Result<Compact> {
+/// The load, once for all settings: none of them changes what is touched. Of a recording all that it may have been.
+pub fn decoded(question: &Question) -> Result<Vec<Compact>> {
     let large = || PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict");
-    Ok(Compact::from_touches(question.load.as_ref())?.ok_or_else(large)?.with_program(question.program))
+    let one = |load: &Arc<dyn Touches>| {
+        Ok(Compact::from_touches(load.as_ref())?.ok_or_else(large)?.with_program(question.program))
+    };
+    std::iter::once(&question.load).chain(&question.others).map(one).collect()
 }

@@ -42,9 +42,14 @@ pub fn forecast(
 ) -> Result<Forecast> {
     let at_once = at_once(question, caller.workers.count.min(question.arms.len() * kernels.len()), caller.free)?;
     let touches = decoded(question)?;
-    let lengths = Lengths::for_load(&touches, caller.compress);
+    let lengths = Lengths::for_load(first(&touches)?, caller.compress);
     let basis = (Basis::assumed(question, caller.tiers, &lengths), ("", None));
     foretold(question, kernels, &touches, basis, (false, Workers { count: at_once, ..caller.workers }), progress)
+}
+
+/// The load, or the first of those that it may be.
+pub(crate) fn first(loads: &[Compact]) -> Result<&Compact> {
+    loads.first().ok_or(PredictError::BrokeOff)
 }
 
 /// All settings with all kernels, so many at once as there are workers.
@@ -54,7 +59,7 @@ pub fn forecast(
 pub fn foretold(
     question: &Question,
     kernels: &[Kernel],
-    touches: &Compact,
+    touches: &[Compact],
     (basis, (reference, long)): (Basis<'_>, (&str, Option<&str>)),
     (compared, workers): (bool, Workers<'_>),
     progress: &mut dyn FnMut(&str),
@@ -63,7 +68,8 @@ pub fn foretold(
     let threads = workers.count.max(1);
     let arms: Vec<(Arm, Workload, Kernel)> = arms.iter().flat_map(|arm| with_each(arm, kernels)).collect();
     let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
-    let mut out = Forecast { experiment: name.clone(), limit, ..Forecast::default() };
+    let recorded = question.recorded.clone();
+    let mut out = Forecast { experiment: name.clone(), limit, recorded, ..Forecast::default() };
     let mut left_out = Vec::new();
     // A thread for each setting.
     for (done, batch) in arms.chunks(threads).enumerate() {
@@ -123,7 +129,7 @@ fn with_each((arm, workload): &(Arm, Workload), kernels: &[Kernel]) -> Vec<(Arm,
 }
 
 fn one(
-    touches: &Compact,
+    touches: &[Compact],
     of: &(Arm, Workload, Kernel),
     (sizes, runs): ((Bytes, Duration), u32),
     basis: Basis<'_>,
@@ -134,7 +140,7 @@ fn one(
     let length = |region: u32, page: u64| lengths.of(region, page);
     let foretold = forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
-    Ok(Some((foretold, compared.then(|| rivals::simpler(touches, &setting)))))
+    Ok(Some((foretold, compared.then(|| touches.first().map(|load| rivals::simpler(load, &setting))).flatten())))
 }
 
 /// Nanoseconds of a time.

@@ -55,6 +55,13 @@ impl Footprint {
         }
     }
 
+    /// Of so many loads of the same pages, each with as many touches.
+    #[must_use]
+    pub fn of_several(self, loads: u64) -> Footprint {
+        let times = |words: u64| words.saturating_mul(loads.max(1));
+        Footprint { fill: times(self.fill), rounds: times(self.rounds), ..self }
+    }
+
     /// Of all of it with so many runs at the same time.
     #[must_use]
     pub fn at_once(self, runs: u64) -> u64 {

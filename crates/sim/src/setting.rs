@@ -75,6 +75,28 @@ pub struct Setting {
     pub kernel: Kernel,
 }
 
+impl Setting {
+    /// A group with so many pages, without swap: what a load does by itself.
+    #[must_use]
+    pub fn without_limit(limit: u64, kernel: Kernel) -> Setting {
+        Setting {
+            limit,
+            follows: false,
+            swappiness: 60,
+            swap: SwapTo::Nowhere,
+            slots: 0,
+            read_ahead: 32,
+            cluster: 8,
+            fresh: 0.0,
+            base: 0,
+            sums: Sums::AtOnce,
+            first_looks: Vec::new(),
+            costs: Costs::default(),
+            kernel,
+        }
+    }
+}
+
 /// What the kernel counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {

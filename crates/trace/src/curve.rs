@@ -23,7 +23,7 @@ pub use belady::belady_misses;
 use lru::Distances;
 
 use crate::numbering::{PageNumbers, touches_within};
-use crate::touches::{Reader, Record, TouchesError};
+use crate::touches::{Backing, Maker, Reader, Record, TouchesError};
 
 /// The order of touches is kept for Belady's choice up to so many: 4 bytes each, and as much again while it is simulated.
 const MOST_KEPT: usize = 200_000_000;
@@ -46,6 +46,16 @@ pub struct MissCurve {
     pub distinct_size: Bytes,
     /// Sizes, ascending.
     pub points: Vec<CurvePoint>,
+    /// Of a recording: a touch is a page in an epoch, in an order that is not known; the most pages of one epoch. The curve is uncertain in a memory that is not several times as
+    /// large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_an_epoch: Option<Bytes>,
+    /// Of a recording: private and shared memory alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Box<MissCurve>>,
+    /// Of a recording: files alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Box<MissCurve>>,
 }
 
 /// One size of memory.
@@ -97,6 +107,13 @@ impl Accesses {
         true
     }
 
+    fn add_all(&mut self, region: u32, mut pages: std::ops::Range<u64>) -> Result<(), TouchesError> {
+        match pages.all(|page| self.add(region, page)) {
+            true => Ok(()),
+            false => Err(self.pages.beyond()),
+        }
+    }
+
     /// Misses of plain LRU in a memory of so many pages.
     #[must_use]
     pub fn lru_misses(&self, pages: u64) -> u64 {
@@ -117,16 +134,40 @@ impl MissCurve {
     /// The file is damaged, or reading fails; it touches more than 2^32 pages, or than fit into [`Reader::room`].
     pub fn of(reader: &mut Reader<impl Read>, sizes: &[Bytes]) -> Result<MissCurve, TouchesError> {
         let page_size = reader.header().page;
-        let mut accesses = Accesses::within(reader.room());
+        // Of a recording there are three.
+        let is_recording = reader.header().origin.maker == Maker::Recorder;
+        let room = if is_recording { reader.room() / 2 } else { reader.room() };
+        let (mut accesses, mut apart) = (Accesses::within(room), [0, 1].map(|_| Accesses::within(room / 2)));
+        let (mut time, mut of_epoch, mut most) = (0, 0_u64, 0);
         while let Some(record) = reader.next_record()? {
-            let Record::Touch(touch) = record else { continue };
-            for page in touch.pages(page_size) {
-                if !accesses.add(touch.region, page) {
-                    return Err(accesses.pages.beyond());
+            match record {
+                Record::Touch(touch) => {
+                    let pages = touch.pages(page_size);
+                    accesses.add_all(touch.region, pages)?;
                 }
+                Record::Epoch(epoch) => {
+                    of_epoch = if epoch.time_ns == time { of_epoch } else { 0 };
+                    time = epoch.time_ns;
+                    let backing = reader.regions().get(epoch.region as usize).map(|region| &region.backing);
+                    let [memory, files] = &mut apart;
+                    let kind = if matches!(backing, Some(Backing::File { .. })) { files } else { memory };
+                    for run in &epoch.pages {
+                        of_epoch += run.count;
+                        accesses.add_all(epoch.region, run.first..run.end())?;
+                        kind.add_all(epoch.region, run.first..run.end())?;
+                    }
+                    most = of_epoch.max(most);
+                }
+                _ => {}
             }
         }
-        Ok(accesses.curve(page_size, sizes, reader.is_whole()))
+        let whole = reader.is_whole();
+        let curve = accesses.curve(page_size, sizes, whole);
+        let [memory, files] = apart.map(|one| {
+            (is_recording && one.pages.count() > 0).then(|| Box::new(one.curve(page_size, sizes, whole)))
+        });
+        let of_an_epoch = is_recording.then_some(Bytes(most.saturating_mul(page_size.into())));
+        Ok(MissCurve { of_an_epoch, memory, files, ..curve })
     }
 }
 
@@ -160,6 +201,9 @@ impl Accesses {
             distinct_pages: distinct,
             distinct_size: Bytes(distinct.saturating_mul(page)),
             points: pages.iter().map(point).collect(),
+            of_an_epoch: None,
+            memory: None,
+            files: None,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! `predict`: what each setting would do, and what the lab measured beside it.
 
 use ramline_predict::forecast::{Figures, Forecast, Foretold, Range, Verdict};
+use ramline_predict::recorded::{AtLimit, Least};
 
 mod by_limit;
+mod recorded;
 
 use crate::prelude::*;
 use ramline_sheet::{Bar, Bars, Column, format};
@@ -19,6 +21,12 @@ pub struct Prediction {
     pub fastest: Option<String>,
     /// Of the figures that were measured too, how many lie in the range predicted, and how many there are.
     pub held: Option<(u32, u32)>,
+    /// Of a recording: what is said first of each limit, from the largest on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_limit: Vec<AtLimit>,
+    /// Of a recording: the least memory with which each setting is as fast as with enough.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub least: Vec<Least>,
 }
 
 impl Prediction {
@@ -26,13 +34,19 @@ impl Prediction {
     #[must_use]
     pub fn new(forecast: Forecast) -> Prediction {
         let (fastest, held) = (forecast.fastest().map(|setting| setting.name.clone()), forecast.held());
-        Prediction { schema_version: SCHEMA_VERSION, forecast, fastest, held }
+        let of_recording = forecast.recorded.is_some();
+        let by_limit = if of_recording { forecast.by_limit() } else { Vec::new() };
+        let least = if of_recording { forecast.least() } else { Vec::new() };
+        Prediction { schema_version: SCHEMA_VERSION, forecast, fastest, held, by_limit, least }
     }
 
     fn answer(&self) -> String {
         let Forecast { settings, .. } = &self.forecast;
         if !settings.is_empty() && settings.iter().all(|setting| setting.foretold.is_none()) {
             return "Nothing is predicted: the reason is below.".to_owned();
+        }
+        if let Some(recorded) = &self.forecast.recorded {
+            return recorded::answer(self, recorded);
         }
         if let Some(text) = by_limit::answer(&self.forecast) {
             return text;
@@ -116,6 +130,13 @@ type Pick = fn(&Figures) -> Option<Range>;
 
 /// How a figure is written.
 type Text = fn(Range) -> String;
+
+/// Of a recording, which has no time to be held against.
+const COUNTS: [(&str, Pick, Text); 3] = [
+    ("Major faults", |figures| figures.major, counts),
+    ("Swap-ins", |figures| figures.swap_in, counts),
+    ("File pages read again", |figures| figures.refault_file, counts),
+];
 
 /// What stands beside what was measured, each in a table of its own.
 const FIGURES: [(&str, Pick, Text); 4] = [
@@ -221,6 +242,14 @@ impl Screen for Prediction {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, self.answer());
+        if let Some(recorded) = &self.forecast.recorded {
+            recorded::sheet(&mut sheet, self, recorded);
+            recorded::beside(&mut sheet, &self.forecast, &COUNTS);
+            sheet.blank();
+            recorded::sure(&mut sheet);
+            self.forecast.notes.iter().for_each(|note| sheet.dim(Some(note)));
+            return sheet;
+        }
         sheet.line(self.how_often());
         sheet.line(self.risk());
         sheet.line(self.choice());

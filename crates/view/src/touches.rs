@@ -84,21 +84,35 @@ impl Screen for MissCurve {
         let of = if self.whole { "" } else { "Cut off: " };
         sheet.answer(paint, format!("{of}{touches} of {} ({size}).", number::things(self.distinct_pages, "page")));
         sheet.blank();
-        let ratio = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), format::percent);
-        let table = Table::of(&self.points)
-            .right("memory", |point| format::size(point.size))
-            .right("of all pages", |point| ratio(point.share))
-            .right("LRU misses", |point| format::count(point.lru_misses))
-            .right("of touches", |point| ratio(point.lru_ratio))
-            .right("least misses", least)
-            .right("of touches", |point| ratio(point.belady_ratio));
-        sheet.table(table);
+        points(&mut sheet, &self.points);
+        for (title, curve) in [("Memory alone", &self.memory), ("Files alone", &self.files)] {
+            let Some(curve) = curve else { continue };
+            sheet.heading(format!("{title}: {}", format::size(curve.distinct_size)));
+            points(&mut sheet, &curve.points);
+        }
         sheet.blank();
+        let recorded = self.of_an_epoch.map(|size| {
+            let size = format::size(size);
+            format!("A recording: a touch is a page in an epoch, of which the longest has {size}. In a memory that is not several times as large, misses are uncertain.")
+        });
+        recorded.iter().for_each(|text| sheet.line(text));
         let too_many = self.points.iter().any(|point| point.belady_misses.is_none());
         sheet.dim(too_many.then_some("There are too many touches to find the least misses."));
         sheet.dim("LRU: plain LRU, exact. Least misses: Belady's choice, which knows the future. The first touch of each page misses too.");
         sheet
     }
+}
+
+fn points(sheet: &mut Sheet, points: &[CurvePoint]) {
+    let ratio = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), format::percent);
+    let table = Table::of(points)
+        .right("memory", |point| format::size(point.size))
+        .right("of all pages", |point| ratio(point.share))
+        .right("LRU misses", |point| format::count(point.lru_misses))
+        .right("of touches", |point| ratio(point.lru_ratio))
+        .right("least misses", least)
+        .right("of touches", |point| ratio(point.belady_ratio));
+    sheet.table(table);
 }
 
 fn least(point: &CurvePoint) -> String {

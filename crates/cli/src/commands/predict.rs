@@ -1,6 +1,7 @@
 //! `ramline predict`: a load through the simulator, setting by setting, and the lab's measurement beside it.
 
 mod load;
+mod recorded;
 
 use ramline_kernel::output::Output;
 use ramline_kernel::{own_room, worker};
@@ -21,15 +22,33 @@ use self::load::Predicted;
 use super::lab;
 use crate::prelude::*;
 
-/// What is foretold where nothing else is asked for.
-const SETTINGS: &str = "no-swap,swap:1,swap:60,swap:100,zram:60,zram:100,zram:180";
+/// Simulations of each setting and limit in a search for the least memory.
+const SEARCHED: u32 = 8;
 
-/// Predict what another swap setting, read-ahead or limit would do to a load; --verify measures it too
+/// Predict what another swap setting or amount of RAM would do to a program, or to a load of the lab; --verify measures it too
+///
+/// A program is recorded first (root; as 'trace record' does), for 60 s where it runs already, else until it ends; its output goes to standard error. Then the recording is simulated
+/// with what it needs, with three quarters and half of that, without swap, with a swap file and with zram.
 #[derive(Debug, Args)]
+#[command(override_usage = "ramline predict [OPTIONS] -- <COMMAND>...\n       \
+    ramline predict --pid <PID|NAME> | --cgroup <GROUP> [--for <TIME>] [OPTIONS]\n       \
+    ramline predict [EXPERIMENT|FILE] [OPTIONS]")]
 pub struct Predict {
-    /// The experiment whose load it is, code-plus-data or known-load; or a file of touches, of 'trace make' or 'trace import'
+    /// The experiment whose load it is, code-plus-data or known-load; or a file of touches, of 'trace record', 'trace make' or 'trace import'
     #[arg(value_name = "EXPERIMENT|FILE", default_value = "code-plus-data")]
     load_of: OsString,
+    /// Record and predict this process, by id or name
+    #[arg(long, value_name = "PID|NAME", conflicts_with_all = ["cgroup", "command", "against"])]
+    pid: Option<String>,
+    /// Record and predict the processes of this control group and of those below it
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["command", "against"])]
+    cgroup: Option<PathBuf>,
+    /// How long to record; a command is ended then [default: 60s, a command until it ends, or Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
+    /// The share of time that recording may take
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = crate::commands::trace::record::share)]
+    overhead: f64,
     /// Of code-plus-data: size of one unit; the load has 14 units of data and 3 of code, in a limit of 15
     #[arg(long, value_name = "SIZE")]
     unit: Option<String>,
@@ -48,8 +67,8 @@ pub struct Predict {
     /// Of known-load: bytes of each read
     #[arg(long, value_name = "SIZE")]
     read_length: Option<String>,
-    /// Limit of the group instead of 15 units, or of three quarters of the size; or several, comma-separated
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Limit of the group instead of 15 units, or of three quarters of the size, or of all, three quarters and half of what a program needs; or several, comma-separated
+    #[arg(long, visible_alias = "ram", value_name = "LIST", value_delimiter = ',')]
     limit: Vec<String>,
     /// Seed of what is random
     #[arg(long, value_name = "N")]
@@ -60,9 +79,18 @@ pub struct Predict {
     /// Contents of the data, comma-separated: zeros, text, random
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     fill: Vec<String>,
-    /// Settings, comma-separated: no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = SETTINGS)]
+    /// Settings, comma-separated: no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness) [default: no-swap, swap and zram by swappiness; of a program no-swap,swap:60,zram:lz4:60,zram:zstd:60]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     settings: Vec<String>,
+    /// Kinds of swap instead of settings, comma-separated: none, disk, zram, zram:ALG
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["settings", "against"])]
+    swap: Vec<String>,
+    /// With --swap: swappiness, or several, comma-separated
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "60", requires = "swap")]
+    swappiness: Vec<String>,
+    /// Of a program: the least memory with which each setting is as fast, in steps of a twentieth of what it needs
+    #[arg(long, conflicts_with_all = ["limit", "against", "verify"])]
+    min_ram: bool,
     /// Read-ahead of the disk with the code, or several, comma-separated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     read_ahead: Vec<String>,
@@ -95,6 +123,9 @@ pub struct Predict {
     html: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
+    /// This command and all it starts: recorded and predicted
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "against")]
+    command: Vec<OsString>,
 }
 
 impl Predict {
@@ -116,7 +147,9 @@ impl Predict {
         let workers = Workers { count: threads, each: &|count, what| worker::side_by_side("simulation", count, what) };
         let caller = Caller { workers, free: own_room(&Root::live())?, compress: &compressed, tiers: tiers.as_ref() };
         let with = |mut question: Question| {
-            (question.runs, question.is_virtual) = (self.simulations, is_virtual);
+            // A search has many limits, and asks for medians alone.
+            let runs = if self.min_ram { self.simulations.min(SEARCHED) } else { self.simulations };
+            (question.runs, question.is_virtual) = (runs, is_virtual);
             question
         };
         let both = |experiment: &'static Experiment, folder: &RunFolder, params: &Params| -> Result<Prediction> {
@@ -141,13 +174,15 @@ impl Predict {
             both(experiment.ok_or_else(|| load::not_yet(&header.experiment))?, &folder, &header.parameters)?
         } else {
             let predicted = Predicted::named(&self.load_of, self)?;
-            if self.verify && self.limit.len() > 1 {
+            let is_recorded = matches!(predicted, Predicted::Recorded(_));
+            if self.verify && self.limit.len() > 1 && !is_recorded {
                 let wrong = "--verify runs one limit in the lab\n  try: --limit 300MiB --verify";
                 return Err(Failure::usage(wrong).into());
             }
-            let others = self.limit.iter().skip(1);
-            let others = others.map(|limit| predicted.question(&self.settings, Some(limit), self));
-            let question = predicted.question(&self.settings, limit, self)?;
+            // A recording has all its limits in one question.
+            let others = self.limit.iter().skip(1).filter(|_| !is_recorded);
+            let others = others.map(|limit| predicted.question(Some(limit), self));
+            let question = predicted.question(limit, self)?;
             let question = with(question.with_limits(others.collect::<Result<_>>()?));
             let mut terminal = Terminal::new();
             let told = forecast(&question, &asked, caller, &mut |what| terminal.step(what));
@@ -162,6 +197,7 @@ impl Predict {
                     }
                     both(experiment, &folder, &params)?
                 }
+                Predicted::Recorded(_) if self.verify => Prediction::new(recorded::verify(told, self)?),
                 _ => Prediction::new(told),
             }
         };

@@ -6,7 +6,7 @@ pub mod files;
 mod import;
 mod info;
 mod make;
-mod record;
+pub mod record;
 
 use crate::prelude::*;
 

@@ -10,14 +10,17 @@ use ramline_lab::experiments::{find, known_load, simulated};
 use ramline_lab::forecast::{PredictError, refusal};
 use ramline_lab::params::Params;
 use ramline_predict::question::Question;
-use ramline_trace::touches::TouchFile;
+use ramline_trace::touches::{Maker, TouchFile};
 
+use super::recorded::Recorded;
 use super::Predict;
 use crate::commands::trace::files;
 use crate::prelude::*;
 
 /// Runs of each setting that the lab makes for --verify.
 const RUNS: &str = "3";
+/// What is foretold of a load where nothing else is asked for.
+const SETTINGS: &str = "no-swap,swap:1,swap:60,swap:100,zram:60,zram:100,zram:180";
 /// How the name of a file of touches ends in examples.
 const ENDING: &str = "trace";
 
@@ -32,6 +35,8 @@ pub enum Predicted {
         /// Read once.
         touches: Arc<TouchFile<BufReader<File>>>,
     },
+    /// A recording of a program.
+    Recorded(Recorded),
 }
 
 impl Predicted {
@@ -40,6 +45,13 @@ impl Predicted {
     /// # Errors
     /// Neither is there; the file cannot be read, or holds what is not simulated; options that are of another kind of load.
     pub fn named(word: &OsStr, options: &Predict) -> Result<Predicted> {
+        if options.is_live() {
+            if let Some(option) = options.of_a_generated_load(true).first() {
+                let wrong = format!("{option} is of a load that is generated, and a program has its own touches");
+                return Err(Failure::usage(format!("{wrong}\n  try: ramline predict --limit 300MiB -- make")).into());
+            }
+            return Ok(Predicted::Recorded(Recorded::live(options)?));
+        }
         let (name, path) = (word.to_string_lossy(), Path::new(word));
         if let Some(experiment) = find(&name) {
             return Ok(Predicted::Load(experiment));
@@ -48,12 +60,16 @@ impl Predicted {
         if !is_path && std::fs::symlink_metadata(path).is_err() {
             return Err(neither(&name).into());
         }
-        if let Some(option) = options.of_a_generated_load().first() {
+        let reader = files::open(path)?;
+        let is_recording = reader.header().origin.maker == Maker::Recorder;
+        if let Some(option) = options.of_a_generated_load(is_recording).first() {
             let own = ramline_units::quoted_path(path);
             let wrong = format!("{option} is of a load that is generated, and a file has its touches already");
             return Err(Failure::usage(format!("{wrong}\n  try: ramline predict {own} --limit 72MiB")).into());
         }
-        let reader = files::open(path)?;
+        if is_recording {
+            return Ok(Predicted::Recorded(Recorded::of_file(path, reader)?));
+        }
         let touches = TouchFile::new(reader).map_err(|error| files::of_file(path, error))?;
         Ok(Predicted::File { path: path.to_owned(), touches: Arc::new(touches) })
     }
@@ -62,8 +78,10 @@ impl Predicted {
     ///
     /// # Errors
     /// The options make no sense, or this experiment has no load that can be simulated.
-    pub fn question(&self, settings: &[String], limit: Option<&String>, options: &Predict) -> Result<Question> {
+    pub fn question(&self, limit: Option<&String>, options: &Predict) -> Result<Question> {
+        let settings = &options.settings_or(SETTINGS);
         match self {
+            Predicted::Recorded(recorded) => recorded.question(options),
             Predicted::Load(experiment) => question(experiment, &params(experiment, settings, limit, options)?),
             Predicted::File { path, touches } => {
                 let mut params = params(&known_load::EXPERIMENT, settings, limit, options)?;
@@ -132,8 +150,33 @@ pub fn params(
 }
 
 impl Predict {
+    /// A program is to be recorded first.
+    pub const fn is_live(&self) -> bool {
+        self.pid.is_some() || self.cgroup.is_some() || !self.command.is_empty()
+    }
+
+    /// The settings that were asked for, or the usual ones.
+    pub fn settings_or(&self, usual: &str) -> Vec<String> {
+        if !self.swap.is_empty() {
+            return self.swap.iter().flat_map(|kind| self.with_swappiness(kind)).collect();
+        }
+        match self.settings.as_slice() {
+            [] => usual.split(',').map(str::to_owned).collect(),
+            given => given.to_vec(),
+        }
+    }
+
+    /// The settings of a kind of swap, as the lab names them.
+    fn with_swappiness(&self, kind: &str) -> Vec<String> {
+        match kind {
+            "none" => vec!["no-swap".to_owned()],
+            "disk" => self.swappiness.iter().map(|one| format!("swap:{one}")).collect(),
+            other => self.swappiness.iter().map(|one| format!("{other}:{one}")).collect(),
+        }
+    }
+
     /// The options that were given and say how a load is generated or measured, which is of no use with a file.
-    fn of_a_generated_load(&self) -> Vec<&'static str> {
+    fn of_a_generated_load(&self, is_recording: bool) -> Vec<&'static str> {
         let all = [
             ("--unit", self.unit.is_some()),
             ("--shared", self.shared),
@@ -142,7 +185,7 @@ impl Predict {
             ("--skew", self.skew.is_some()),
             ("--read-length", self.read_length.is_some()),
             ("--rounds", self.rounds.is_some()),
-            ("--verify", self.verify),
+            ("--verify", self.verify && !is_recording),
         ];
         all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }

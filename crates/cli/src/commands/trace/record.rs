@@ -1,6 +1,7 @@
 //! `ramline trace record`.
 
-use std::process::{Child, Command};
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
 
 use ramline_capture::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
@@ -48,7 +49,7 @@ pub struct Record {
     command: Vec<OsString>,
 }
 
-fn share(text: &str) -> std::result::Result<f64, String> {
+pub fn share(text: &str) -> std::result::Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     let share = number.filter(|number| (0.1..=50.0).contains(number)).map(|number| number / 100.0);
     share.ok_or_else(|| format!("'{text}' is not a share of 0.1% to 50%; write for example 2%"))
@@ -56,39 +57,24 @@ fn share(text: &str) -> std::result::Result<f64, String> {
 
 impl Record {
     pub fn run(&self) -> Result<u8> {
-        let root = Root::live();
-        let (target, name) = self.target(&root)?;
+        let whose = Whose { pid: self.pid.as_deref(), cgroup: self.cgroup.as_deref(), command: &self.command, hint: HINT };
+        let target = whose.target(&Root::live())?;
         signals::install();
         let dir = self.out.parent().map(Path::to_owned).filter(|_| self.out != Path::new("-"));
-        let settings = Settings { target, time: self.time, overhead: self.overhead, dir };
-        let page = u32::try_from(process::page_size()).unwrap_or(4096);
-        let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };
         let out = place::open(&self.out, TOUCHES, HINT)?;
         let is_file = out.is_file();
-        let recorder = Recorder::open(&root, settings).map_err(|error| self.refused(error))?;
-        self.announce(&recorder);
-        let mut child = self.start()?;
-        let terminal = Terminal::new();
+        let mut session = Session::open(&whose, target, (self.time, self.overhead), dir)?;
+        let mut child = session.start(&whose, Stdio::inherit())?;
         let (mut done, mut refused) = (None, None);
-        let written = out.write_with(|out| {
-            let recorded = Writer::new(out, &header).map_err(CaptureError::from).and_then(|mut writer| {
-                let recorded = recorder.record(&mut writer, |so_far| {
-                    terminal.now(format!("recording: {} s, {} epochs", so_far.passed.as_secs(), so_far.epochs));
-                })?;
-                writer.finish()?;
-                Ok(recorded)
-            });
-            match recorded {
-                Ok(recorded) => {
-                    done = Some(recorded);
-                    Ok(())
-                }
-                Err(CaptureError::Write(TouchesError::Io(error))) => Err(error),
-                Err(CaptureError::Write(error)) => Err(into_io(error)),
-                Err(CaptureError::Kernel(error)) => Err(std::io::Error::other(refused.insert(error).to_string())),
+        let written = out.write_with(|out| match session.write(out) {
+            Ok(recorded) => {
+                done = Some(recorded);
+                Ok(())
             }
+            Err(CaptureError::Write(TouchesError::Io(error))) => Err(error),
+            Err(CaptureError::Write(error)) => Err(into_io(error)),
+            Err(CaptureError::Kernel(error)) => Err(std::io::Error::other(refused.insert(error).to_string())),
         });
-        drop(terminal);
         if let Some(child) = &mut child {
             finish(child, done.as_ref().map(|done| done.ended))?;
         }
@@ -102,14 +88,33 @@ impl Record {
         }
         Ok(exit::DONE)
     }
+}
 
-    fn target(&self, root: &Root) -> Result<(Target, String)> {
-        match (&self.pid, &self.cgroup, self.command.first()) {
+/// Whose touches are recorded, as it was asked for.
+pub struct Whose<'a> {
+    /// A process by its id or name.
+    pub pid: Option<&'a str>,
+    /// A control group.
+    pub cgroup: Option<&'a Path>,
+    /// A command; empty for none.
+    pub command: &'a [OsString],
+    /// A whole command of ramline that would work.
+    pub hint: &'static str,
+}
+
+impl Whose<'_> {
+    /// What is recorded, and its name.
+    ///
+    /// # Errors
+    /// There is no such process, group or program; nothing was named.
+    pub fn target(&self, root: &Root) -> Result<(Target, String)> {
+        match (self.pid, self.cgroup, self.command.first()) {
             (Some(text), _, _) => {
-                let pid = whom::one(root, text, "ramline trace record --out load.trace --pid")?;
+                let option = self.hint.split(" --pid").next().unwrap_or(self.hint);
+                let pid = whom::one(root, text, &format!("{option} --pid"))?;
                 ensure!(
                     pid != std::process::id(),
-                    Failure::usage(format!("process {pid} is this ramline\n  try: {HINT}"))
+                    Failure::usage(format!("process {pid} is this ramline\n  try: {}", self.hint))
                 );
                 let stat =
                     process::stat(root, pid).map_err(|error| error.or_hint("ramline show processes --by process"))?;
@@ -130,16 +135,15 @@ impl Record {
             }
             (None, None, Some(program)) => Ok((Target::Descendants, program.to_string_lossy().into_owned())),
             (None, None, None) => {
-                let text =
-                    format!("nothing to record was named: --pid, --cgroup or a command behind --\n  try: {HINT}");
-                Err(Failure::usage(text).into())
+                let text = "nothing to record was named: --pid, --cgroup or a command behind --";
+                Err(Failure::usage(format!("{text}\n  try: {}", self.hint)).into())
             }
         }
     }
 
     /// What to do instead, where it is not to be.
     fn refused(&self, error: KernelError) -> KernelError {
-        match (&self.pid, &self.cgroup) {
+        match (self.pid, self.cgroup) {
             (Some(whom), _) if error.is_refused() => {
                 error.or_hint(&format!("ramline need {}", ramline_units::quoted(whom)))
             }
@@ -149,31 +153,75 @@ impl Record {
             _ => error,
         }
     }
+}
 
-    fn announce(&self, recorder: &Recorder) {
-        let (pause, epoch) = recorder.expected();
-        if pause * LONGEST >= FELT {
-            let ms = |time: Duration| time.as_millis();
-            output::tell(&format!(
-                "Each {:.1} s the process will be held up for {} to {} ms, while its accessed bits are cleared; --overhead 0.5% makes that rarer.",
-                epoch.as_secs_f64(),
-                ms(pause),
-                ms(pause * LONGEST)
-            ));
-        }
+/// A recording that is ready to begin.
+pub struct Session {
+    recorder: Recorder,
+    header: Header,
+}
+
+impl Session {
+    /// Gets ready: no longer than a time, with so large a share of it for the recorder; the directory is that of the file.
+    ///
+    /// # Errors
+    /// As [`Recorder::open`].
+    pub fn open(
+        whose: &Whose<'_>,
+        (target, name): (Target, String),
+        (time, overhead): (Option<Duration>, f64),
+        dir: Option<PathBuf>,
+    ) -> Result<Session> {
+        let settings = Settings { target, time, overhead, dir };
+        let page = u32::try_from(process::page_size()).unwrap_or(4096);
+        let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };
+        let recorder = Recorder::open(&Root::live(), settings).map_err(|error| whose.refused(error))?;
+        announce(&recorder);
+        Ok(Session { recorder, header })
     }
 
-    fn start(&self) -> Result<Option<Child>> {
-        let Some((program, arguments)) = self.command.split_first() else { return Ok(None) };
+    /// Starts the command, if there is one; its standard output goes there.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(&mut self, whose: &Whose<'_>, stdout: Stdio) -> Result<Option<Child>> {
+        let Some((program, arguments)) = whose.command.split_first() else { return Ok(None) };
         process::adopt_orphans()?;
-        let started = Command::new(program).args(arguments).spawn();
+        let started = Command::new(program).args(arguments).stdout(stdout).spawn();
         let child = started.map_err(|error| KernelError::io("start", Path::new(program), error))?;
         Ok(Some(child))
+    }
+
+    /// Records.
+    ///
+    /// # Errors
+    /// As [`Recorder::record`].
+    pub fn write(self, out: &mut dyn Write) -> Result<Recorded, CaptureError> {
+        let terminal = Terminal::new();
+        let mut writer = Writer::new(out, &self.header)?;
+        let recorded = self.recorder.record(&mut writer, |so_far| {
+            terminal.now(format!("recording: {} s, {} epochs", so_far.passed.as_secs(), so_far.epochs));
+        })?;
+        writer.finish()?;
+        Ok(recorded)
+    }
+}
+
+fn announce(recorder: &Recorder) {
+    let (pause, epoch) = recorder.expected();
+    if pause * LONGEST >= FELT {
+        let ms = |time: Duration| time.as_millis();
+        output::tell(&format!(
+            "Each {:.1} s the process will be held up for {} to {} ms, while its accessed bits are cleared; --overhead 0.5% makes that rarer.",
+            epoch.as_secs_f64(),
+            ms(pause),
+            ms(pause * LONGEST)
+        ));
     }
 }
 
 /// Waits for the command, which goes on when the time is over; a signal is passed on.
-fn finish(child: &mut Child, ended: Option<Ended>) -> Result<()> {
+pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<()> {
     if matches!(ended, Some(Ended::Signal) | None) {
         process::ask_to_end(child);
     }

@@ -41,6 +41,8 @@ pub fn question(params: &Params) -> Result<Question> {
         name: super::NAME.to_owned(),
         sized_by: Some(("unit", u64::from(load.code + load.data))),
         load: Arc::new(Load::CodePlusData(load)),
+        others: Vec::new(),
+        recorded: None,
         arms,
         swap: settings.swap_sizes().area,
         looks_every: SAMPLE_EVERY,

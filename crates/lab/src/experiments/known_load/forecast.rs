@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ramline_predict::forecast::RUNS;
+use ramline_predict::recorded::{self, Recorded};
 use ramline_sandbox::observe::SAMPLE_EVERY;
+use ramline_trace::recording::Recording;
 use ramline_trace::touch::{Memory, Touches};
 
 use super::NAME;
 use super::asked::{self, Asked};
-use crate::limited::forecast::{Program, Question};
+use crate::limited::forecast::{PredictError, Program, Question};
 use crate::limited::work::program;
 use crate::params::Params;
 use crate::prelude::*;
@@ -16,6 +18,9 @@ use crate::prelude::*;
 /// What the program has before it maps its load is locked in RAM, all that it touches with among it: as many anonymous pages as there were then were there at
 /// the end of every run. Reports need no more.
 const PROGRAM: Program = program(0, &[]);
+/// A run of a recording is given up after so many times its CPU time, and this.
+const PATIENCE: u32 = 10;
+const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// User time of its runs, less that of the fill: 0.2 to 0.6 µs a touch.
 const BETWEEN: f64 = 300.0;
 
@@ -45,6 +50,47 @@ pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], pa
     asked_of(touches, name, None, [Some(assumed), left_out].into_iter().flatten().collect(), &asked)
 }
 
+/// The forecast question for a recording, with the settings, contents and read-aheads of these parameters, in a group of this limit. Without a time-out a run may take ten times
+/// the CPU time that was recorded, as a command in the lab (swap-command), and ten seconds.
+///
+/// # Errors
+/// As [`question`].
+pub fn of_recording(
+    recording: &Arc<Recording>,
+    params: &Params,
+    (limit, need): (Bytes, Bytes),
+    timeout: Option<Duration>,
+) -> Result<Question> {
+    let mut asked = Asked::of(params)?;
+    let cpu = Duration::from_nanos(recording.extent().cpu_ns);
+    asked.limit = limit;
+    asked.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
+    // Nobody reads the statistics of a service's group every 100 ms.
+    asked.fresh_statistics = false;
+    let mut ways = recorded::ways(recording, asked.seed);
+    let first = ways.remove(0);
+    let name = recording.header().origin.name.clone();
+    let question = asked_of(first, name, None, Vec::new(), &asked)?;
+    let recorded = Some(Recorded::new(recording, need));
+    let program = program_of(recording);
+    Ok(Question { others: ways, recorded, program, between: 0.0, ..question })
+}
+
+/// With so much memory nothing of a recording is reclaimed.
+///
+/// # Errors
+/// It cannot be simulated.
+pub fn need_of(recording: &Arc<Recording>) -> Result<Bytes, PredictError> {
+    let ways = recorded::ways(recording, 0);
+    let first = ways.first().ok_or(PredictError::BrokeOff)?;
+    recorded::need(first.as_ref(), program_of(recording))
+}
+
+fn program_of(recording: &Recording) -> Program {
+    // Nothing is reported, and no clock is looked at.
+    recorded::program(recording, Program { look: u64::MAX, ..PROGRAM })
+}
+
 fn asked_of(
     load: Arc<dyn Touches>,
     name: String,
@@ -60,5 +106,6 @@ fn asked_of(
     let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
     let (program, between, looks_every) = (PROGRAM, BETWEEN, SAMPLE_EVERY);
     let (runs, is_virtual) = (RUNS, false);
-    Ok(Question { name, load, sized_by, arms, swap, looks_every, program, between, notes, runs, is_virtual })
+    let (others, recorded) = (Vec::new(), None);
+    Ok(Question { name, load, others, recorded, sized_by, arms, swap, looks_every, program, between, notes, runs, is_virtual })
 }

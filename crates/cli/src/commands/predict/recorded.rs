@@ -1,0 +1,198 @@
+//! The reader's own program as what is predicted: a recording from a file, or one that is made first.
+
+use std::io::{Cursor, Read, Seek, Write};
+use std::os::fd::AsFd;
+use std::process::Stdio;
+
+use ramline_capture::{CaptureError, Ended};
+use ramline_kernel::own_room;
+use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
+use ramline_lab::experiments::known_load::EXPERIMENT;
+use ramline_lab::forecast::refusal;
+use ramline_lab::experiments::swap_command;
+use ramline_lab::params::Params;
+use ramline_predict::against::beside_recording;
+use ramline_predict::forecast::Forecast;
+use ramline_predict::question::Question;
+use ramline_trace::recording::Recording;
+use ramline_trace::touches::{Reader, TouchesError};
+
+use super::Predict;
+use super::load::params;
+use crate::commands::lab;
+use crate::commands::trace::files;
+use crate::commands::trace::record::{Session, Whose, finish};
+use crate::prelude::*;
+
+/// What is foretold of a recording where nothing else is asked for.
+const SETTINGS: &str = "no-swap,swap:60,zram:lz4:60,zram:zstd:60";
+/// The limits, as parts of what it needs: all of it, three quarters, half.
+const PARTS: [(u64, u64); 3] = [(1, 1), (3, 4), (1, 2)];
+/// And those of a search for the least: twentieths, from 30 % on.
+const STEPS: std::ops::RangeInclusive<u64> = 6..=STEPS_IN_ALL;
+const STEPS_IN_ALL: u64 = 20;
+/// A running program is recorded for so long.
+const TIME: Duration = Duration::from_secs(60);
+/// A recording in memory takes at most this part of what can be taken.
+const PART: u64 = 8;
+/// Runs of each setting that the lab makes for --verify.
+const RUNS: &str = "3";
+/// A whole command that would work.
+const HINT: &str = "ramline predict --pid 1234";
+
+/// A recording, and what it needs.
+pub struct Recorded {
+    recording: Arc<Recording>,
+    need: Bytes,
+    notes: Vec<String>,
+}
+
+impl Recorded {
+    /// Of a file.
+    ///
+    /// # Errors
+    /// It cannot be read or simulated.
+    pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>) -> Result<Recorded> {
+        let recording = Recording::read(&mut reader).map_err(|error| files::of_file(path, error))?;
+        let notes = if recording.is_whole() { None } else { Some("the file is cut off: predicted is what is there of it".to_owned()) };
+        Recorded::new(recording, notes.into_iter().collect())
+    }
+
+    fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
+        let recording = Arc::new(recording);
+        let need = need_of(&recording).map_err(refusal)?;
+        Ok(Recorded { recording, need, notes })
+    }
+
+    /// Records first, in memory.
+    ///
+    /// # Errors
+    /// It cannot be recorded; nothing was touched.
+    pub fn live(options: &Predict) -> Result<Recorded> {
+        let whose = Whose {
+            pid: options.pid.as_deref(),
+            cgroup: options.cgroup.as_deref(),
+            command: &options.command,
+            hint: HINT,
+        };
+        let target = whose.target(&Root::live())?;
+        signals::install();
+        let time = options.time.or_else(|| options.command.is_empty().then_some(TIME));
+        let mut session = Session::open(&whose, target, (time, options.overhead), None)?;
+        // Standard output is for what is predicted.
+        let beside = std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
+        let mut child = session.start(&whose, beside.unwrap_or_else(|_| Stdio::null()))?;
+        let room = own_room(&Root::live())?;
+        let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
+        let recorded = session.write(&mut kept);
+        if let Some(child) = &mut child {
+            let ended = recorded.as_ref().ok().map(|done| done.ended);
+            // What was started for this is ended when the time is over.
+            finish(child, ended.filter(|ended| *ended == Ended::Processes))?;
+        }
+        let recorded = recorded.map_err(|error| match error {
+            CaptureError::Kernel(error) => anyhow::Error::from(error),
+            CaptureError::Write(error) => too_long(&error).into(),
+        })?;
+        let mut reader = Reader::new(Cursor::new(kept.bytes))?.within(room.0);
+        let recording = Recording::read(&mut reader).map_err(|error| match error {
+            TouchesError::NoTouches => Failure::usage(
+                "it ended before it was looked at for the first time, after 100 ms\n  try: a longer run, or ramline lab run knee -- COMMAND".to_owned(),
+            ),
+            error => Failure::usage(format!("{error}\n  try: ramline predict --pid 1234 --for 20s")),
+        })?;
+        let mut notes = Vec::new();
+        if recorded.last_lost > 0 {
+            notes.push(format!("not recorded: the last epoch of {} processes that ended", recorded.last_lost));
+        }
+        if recorded.unreadable > 0 {
+            notes.push(format!("not recorded: {} processes that this user may not read", recorded.unreadable));
+        }
+        if !recorded.damon.is_empty() {
+            notes.push(format!("DAMON runs ({}): touches may be missing", recorded.damon.join(", ")));
+        }
+        Recorded::new(recording, notes)
+    }
+
+    /// What is asked of the simulator, with all limits.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub fn question(&self, options: &Predict) -> Result<Question> {
+        let limits: Vec<Bytes> = match options.limit.as_slice() {
+            [] if options.min_ram => STEPS.map(|step| Bytes(self.need.0 / STEPS_IN_ALL * step / 4096 * 4096)).collect(),
+            [] => PARTS.iter().map(|(part, of)| Bytes(self.need.0 / of * part / 4096 * 4096)).collect(),
+            given => given.iter().map(|text| limit(text)).collect::<Result<_>>()?,
+        };
+        let settings = options.settings_or(SETTINGS);
+        let timeout = options.timeout.as_deref().map(duration::parse).transpose();
+        let timeout = timeout.map_err(|why| Failure::usage(format!("{why}\n  try: ramline predict FILE --timeout 5min")))?;
+        let params = params(&EXPERIMENT, &settings, None, options)?;
+        let mut all = Vec::new();
+        for limit in limits {
+            all.push(of_recording(&self.recording, &params, (limit, self.need), timeout)?);
+        }
+        let first = all.remove(0);
+        let mut question = first.with_limits(all);
+        question.notes.extend(self.notes.iter().cloned());
+        Ok(question)
+    }
+}
+
+/// Runs the command itself at the settings that matter, and puts what was measured beside the forecast.
+///
+/// # Errors
+/// As the lab refuses; there is no command to run.
+pub fn verify(mut forecast: Forecast, options: &Predict) -> Result<Forecast> {
+    let argv: Vec<String> = options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let none = "--verify runs the command in the lab, and there is none to run: only what stands behind -- can be verified";
+    ensure!(!argv.is_empty(), Failure::usage(format!("{none}\n  try: sudo ramline predict --verify -- make")));
+    let Some((limit, arms)) = forecast.to_verify_recording() else { return Ok(forecast) };
+    let table = swap_command::EXPERIMENT.table();
+    let mut params = Params::defaults(&table);
+    let kib = format!("{}KiB", limit.0 / 1024);
+    let values = [("command", argv), ("memory", vec![kib]), ("arms", arms), ("runs", vec![RUNS.to_owned()])];
+    for (name, values) in values {
+        params.set(&table, name, values)?;
+    }
+    if options.allow_busy {
+        params.set(&table, "allow-busy", vec!["true".to_owned()])?;
+    }
+    let (folder, ended) =
+        lab::run::made(&swap_command::EXPERIMENT, &params, None, options.prove).map_err(super::own_way_out)?;
+    if let Some(error) = ended {
+        return Err(error.into());
+    }
+    beside_recording(&mut forecast, &folder.read()?.records);
+    Ok(forecast)
+}
+
+fn limit(text: &str) -> Result<Bytes> {
+    let wrong = || Failure::usage(format!("'{}' is not a size\n  try: --limit 300MiB,400MiB", text.escape_debug()));
+    Ok(text.parse::<Bytes>().map_err(|_| wrong())?)
+}
+
+fn too_long(error: &TouchesError) -> Failure {
+    Failure::usage(format!("{error}\n  try: a shorter time, --for 20s, or ramline trace record --out FILE and ramline predict FILE"))
+}
+
+/// What is recorded, up to so many bytes.
+struct Kept {
+    bytes: Vec<u8>,
+    most: u64,
+}
+
+impl Write for Kept {
+    fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() as u64 + part.len() as u64 > self.most {
+            let text = format!("the recording takes more than the {} that can be taken for it", Bytes(self.most));
+            return Err(std::io::Error::other(text));
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! The forecast of a recorded program: what it needs and whether anything helps, then each limit with each setting.
+//!
+//! What it is not: a round of something. Times are multiples of what the program takes with enough memory; counts are beyond those that it has then.
+
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
+use ramline_predict::recorded::{AtLimit, Least, Outlook, Recorded};
+
+use super::{Pick, Prediction, Text, bytes, counts, ends};
+use crate::prelude::*;
+use ramline_sheet::{Column, format};
+
+/// What no recording knows, and how far such forecasts were off (docs/predict.md, "A recorded program").
+const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, read(2) and write(2), what the kernel holds for \
+                       it, another input, timers, and a heap that sizes itself by its limit.";
+const SURE: &str = "How sure: machine and program are assumed. Counts of three programs were 4 to 24 % off in the median and more than twice as many at worst, so that ranges are a quarter wider than what simulations differ by. \
+                    --verify runs the command and shows predicted beside measured.";
+
+/// Of more limits than these the least is asked for, and not what each of them does.
+const LIMITS: usize = 6;
+
+/// In one sentence.
+pub(super) fn answer(prediction: &Prediction, recorded: &Recorded) -> String {
+    let need = recorded.need;
+    if prediction.by_limit.len() > LIMITS {
+        let least: Vec<String> = prediction.least.iter().map(least).collect();
+        return format!("It needs {need}, and is as fast with: {}.", least.join(", "));
+    }
+    let words = |at: &AtLimit| format!("with {} {}", at.limit, outlook(at));
+    let below: Vec<String> = prediction.by_limit.iter().filter(|at| at.limit < need).map(words).collect();
+    match below.is_empty() {
+        true => format!("It needs {need}; less was not asked for."),
+        false => format!("It needs {need}; {}.", below.join("; ")),
+    }
+}
+
+/// `zram:lz4:60 at least 120.0 MiB`.
+fn least(least: &Least) -> String {
+    match least.limit {
+        Some(limit) => format!("{limit} under {}", least.setting),
+        None => format!("none of these limits under {}", least.setting),
+    }
+}
+
+fn outlook(at: &AtLimit) -> String {
+    let best = at.best.as_deref().unwrap_or("none");
+    let times = at.slower.map_or_else(|| "-".to_owned(), format::times);
+    match at.outlook {
+        Outlook::Fits => "it is as fast, without swap".to_owned(),
+        Outlook::Helped => format!("{best} makes it as fast"),
+        Outlook::Eased => format!("{best} helps, {times} as long"),
+        Outlook::Slow => format!("nothing helps, {times} as long"),
+        Outlook::TooSmall => "no setting ends well".to_owned(),
+    }
+}
+
+/// What the recording was.
+fn of(recorded: &Recorded) -> String {
+    let Recorded { name, cpu_s, seconds, epochs, resident, .. } = recorded;
+    let name = crate::escape(name);
+    let missing = match recorded.reclaimed {
+        0 => String::new(),
+        some => format!("; memory was reclaimed in {some} of them, so that touches are missing"),
+    };
+    format!("Recorded: {name}, {cpu_s:.1} s of CPU time in {seconds:.1} s, {epochs} epochs, at most {resident} resident{missing}.")
+}
+
+/// The whole screen, below its answer.
+pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recorded) {
+    let forecast = &prediction.forecast;
+    sheet.line(of(recorded));
+    let of = |setting: &Foretold, pick: fn(&Figures) -> Option<Range>, text: fn(Range) -> String| {
+        setting.foretold.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
+    };
+    let count = |setting: &Foretold, pick: fn(&Figures) -> Option<Range>| {
+        if setting.foretold.is_some_and(|figures| figures.unknown_counts) {
+            return "not known".to_owned();
+        }
+        of(setting, pick, counts)
+    };
+    let table = Table::of(&forecast.settings)
+        .left("limit", |setting| setting.limit)
+        .left("setting", |setting| setting.short_name())
+        .left("ends", |setting| ends(setting.foretold.as_ref()))
+        .right("times as long", |setting| of(setting, |figures| figures.slower, times))
+        .right("major faults", |setting| count(setting, |figures| figures.major))
+        .right("swap-ins", |setting| count(setting, |figures| figures.swap_in))
+        .right("file pages re-read", |setting| count(setting, |figures| figures.refault_file))
+        .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.disk_read, bytes))
+        .column(Column::right("written").spare(), |setting| of(setting, |figures| figures.disk_written, bytes))
+        .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.zram, bytes));
+    sheet.table(table);
+    if forecast.settings.iter().any(|setting| setting.foretold.is_some_and(|figures| figures.unknown_counts)) {
+        sheet.line("Not known: pages leave RAM in the epoch in which they were touched; that it is slower is sure, the counts are not.");
+    }
+}
+
+/// What the lab measured of the command itself, beside what was predicted.
+pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, Pick, Text)]) {
+    let settings: Vec<&Foretold> = forecast.settings.iter().filter(|setting| setting.measured.is_some()).collect();
+    let Some(first) = settings.first() else { return };
+    sheet.heading(format!("Predicted and measured with {}", first.limit));
+    let table = Table::of(&settings)
+        .left("setting", |setting| setting.short_name())
+        .left("predicted", |setting| ends(setting.foretold.as_ref()))
+        .left("measured", |setting| ends(setting.measured.as_ref()))
+        .right("runs", |setting| u64::from(setting.runs));
+    sheet.table(table);
+    for (name, pick, text) in figures {
+        let of = |figures: Option<&Figures>| figures.and_then(pick);
+        let show = |range: Option<Range>| range.map_or_else(|| "-".to_owned(), text);
+        let is_known = |setting: &Foretold| setting.foretold.is_some_and(|figures| !figures.unknown_counts);
+        let table = Table::of(&settings)
+            .left("setting", |setting| setting.short_name())
+            .right("predicted", |setting| if is_known(setting) { show(of(setting.foretold.as_ref())) } else { "not known".to_owned() })
+            .right("measured", |setting| show(of(setting.measured.as_ref())))
+            .left("", |setting| {
+                let both = of(setting.foretold.as_ref()).zip(of(setting.measured.as_ref())).filter(|_| is_known(setting));
+                both.map_or("", |(foretold, measured)| if foretold.holds(measured.median) { "" } else { "outside" })
+            });
+        sheet.heading(*name);
+        sheet.table(table);
+    }
+}
+
+/// What is said below it.
+pub(super) fn sure(sheet: &mut Sheet) {
+    sheet.line(UNKNOWN);
+    sheet.line(SURE);
+}
+
+/// `1.4 (1.1 to 2.0)`.
+fn times(range: Range) -> String {
+    let text = |value: f64| if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+    let (median, low, high) = (text(range.median), text(range.low), text(range.high));
+    if low == high { median } else { format!("{median} ({low} to {high})") }
+}
