@@ -1,7 +1,6 @@
-//! What the kernel's object caches hold, for readers: `filp` is open files. Which of them shrink, by their names.
+//! What the kernel's object caches hold, for readers: `filp` is open files.
 //!
-//! slabinfo does not say which cache is reclaimable (`SLAB_RECLAIM_ACCOUNT`); the names below are those that have been, in fs/, mm/ and lib/. Caches of objects of
-//! one size are merged (SLUB), so that a name may stand for others of its size too.
+//! Caches of objects of one size are merged (SLUB), so that a name may stand for others of its size too.
 
 use ramline_snapshot::slab::{Cache, Slab};
 
@@ -58,18 +57,9 @@ pub(crate) fn held(name: &str) -> Option<&'static str> {
     HELD.iter().find(|(pattern, _)| is(pattern)).map(|(_, what)| *what)
 }
 
-/// Names and inodes of files and what belongs to them: counted as reclaimable.
-fn shrinks(name: &str) -> bool {
-    const NAMES: [&str; 6] = ["dentry", "buffer_head", "radix_tree_node", "xfs_buf", "dnode_t", "sa_cache"];
-    name.contains("inode") && name != "inotify_inode_mark"
-        || name.contains("kmalloc-rcl")
-        || name.contains("kmalloc-reclaim")
-        || NAMES.contains(&name)
-}
-
 /// The largest cache that does not shrink, where it holds most of what is unreclaimable.
 pub(crate) fn largest(slab: &Slab, unreclaimable: Bytes) -> Option<&Cache> {
-    let cache = slab.caches.iter().find(|cache| !shrinks(&cache.name))?;
+    let cache = slab.caches.iter().find(|cache| !cache.is_reclaimable())?;
     (cache.held.0 >= unreclaimable.0 / 2).then_some(cache)
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod page_cluster_against_hits;
 mod page_tables_out_of_proportion;
 mod process_swap_hot;
 mod read_ahead_amplifies_faults;
+mod removed_groups_kept;
 mod swap_outranked;
 mod swap_slower_than_reload;
 mod swappiness_against_costs;
@@ -32,6 +33,7 @@ mod watermark_scale_factor_without_effect;
 mod zram_and_zswap;
 mod zram_incompressible;
 mod zram_limit_fails_writes;
+mod zswap_pool_full;
 
 use std::cmp::Reverse;
 
@@ -47,6 +49,7 @@ pub const RULES: &[Rule] = &[
     zram_and_zswap::RULE,
     zram_limit_fails_writes::RULE,
     zram_incompressible::RULE,
+    zswap_pool_full::RULE,
     other_evictor::RULE,
     read_ahead_amplifies_faults::RULE,
     tmpfs_near_limit::RULE,
@@ -61,6 +64,7 @@ pub const RULES: &[Rule] = &[
     page_tables_out_of_proportion::RULE,
     huge_pages_unused::RULE,
     huge_pages_fill_group::RULE,
+    removed_groups_kept::RULE,
     leaked_tmpfs_files::RULE,
     page_cluster_against_hits::RULE,
     dirty_limits_in_seconds::RULE,
@@ -90,6 +94,11 @@ pub(crate) use huge_pages_fill_group::{change as split_huge_pages, title as fill
 pub(crate) fn group_at_its_limit(inputs: &Inputs<'_>) -> Option<Finding> {
     let found = group_held_at_limit::RULE.finding(inputs);
     found.or_else(|| group_at_limit_loses_cache::RULE.finding(inputs))
+}
+
+/// Page tables out of proportion, if they are.
+pub(crate) fn large_page_tables(inputs: &Inputs<'_>) -> Option<Finding> {
+    page_tables_out_of_proportion::RULE.finding(inputs)
 }
 
 /// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.

@@ -125,7 +125,8 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     let page = out.machine.page_size;
     let slab = || reader.section("/proc/slabinfo", |from, text| Slab::parse(from, text, page));
     // Not cheap on a large machine; where much of RAM is in it, the first question is in which cache.
-    let much = out.meminfo.data().and_then(|m| Some(m.s_unreclaim?.0 >= m.mem_total?.0 / 10)).unwrap_or(false);
+    let most = |m: &Meminfo| Some(m.s_unreclaim?.max(m.s_reclaimable?).0 >= m.mem_total?.0 / 10);
+    let much = out.meminfo.data().and_then(most).unwrap_or(false);
     out.slab = wanted(want.slab || much, slab);
     out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader, out.meminfo.data()));
     // The ZFS cache is a line of the ledger, and a part of what is available.

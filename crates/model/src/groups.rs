@@ -115,6 +115,9 @@ pub struct Events {
     pub refaults_anon: Option<u64>,
     /// Major faults, with all groups below.
     pub major_faults: Option<u64>,
+    /// It, or a group above, is out of memory with kills switched off (version 1, `oom_kill_disable`): its tasks stand still at their next allocation.
+    #[serde(default)]
+    pub stands_out_of_memory: bool,
 }
 
 /// What changed over a window; `None` where a counter was reset: the group was made again.
@@ -318,6 +321,7 @@ fn events(group: &Group, version: Version) -> Events {
         refaults_file: count("workingset_refault_file").or_else(|| count("workingset_refault")),
         refaults_anon: count("workingset_refault_anon"),
         major_faults: count("pgmajfault"),
+        stands_out_of_memory: ["oom_kill_disable", "under_oom"].into_iter().all(|key| event(key).is_some_and(|n| n > 0)),
     }
 }
 

@@ -102,6 +102,12 @@ impl Ledger {
         })
     }
 
+    /// What the hypervisor's balloon holds and its driver has taken off MemTotal.
+    #[must_use]
+    pub fn balloon_outside(&self) -> Option<Bytes> {
+        self.outside.iter().find(|outside| outside.label == uncounted::BALLOON).map(|outside| outside.bytes)
+    }
+
     /// The line of a term.
     #[must_use]
     pub fn line(&self, term: Term) -> Option<&LedgerLine> {

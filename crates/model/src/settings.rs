@@ -178,6 +178,8 @@ const fn row(knob: Knob, native: Home, [cgroup_v1, cgroup_v2]: [GroupFile; 2], s
 use Home::{Call, Device, Machine, Nowhere};
 use Takes::{Count, Kib, Limit, Switch};
 
+pub mod bounds;
+
 use crate::prelude::*;
 
 const NO_FILE: [GroupFile; 2] = [None, None];

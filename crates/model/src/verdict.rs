@@ -15,6 +15,7 @@ mod growth;
 mod in_group;
 mod kinds;
 mod low_zone;
+mod reclaimable;
 mod room;
 mod seen_from;
 mod words;
@@ -31,7 +32,7 @@ pub use crate::available::AvailableFrom;
 pub use growth::Growing;
 pub use in_group::of_group;
 pub use kinds::{
-    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, of_total,
+    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, low_mark, of_total,
 };
 pub use room::Room;
 pub use seen_from::View;
@@ -52,6 +53,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     if verdict.trouble.is_none() {
         verdict.details.extend(groups::most_killed(snapshot).map(|(group, n)| words::killed_in(&group.path, n)));
     }
+    verdict.details.extend(reclaimable::slab(snapshot, &ledger));
+    verdict.details.extend(reclaimable::balloon(&ledger));
     verdict.view = View::of(&snapshot.machine);
     verdict.details.extend(verdict.view.map(|view| view.words().to_owned()));
     Some(verdict)
@@ -91,9 +94,9 @@ pub fn judge(
         PressureState::Elsewhere | PressureState::Unexplained => VerdictState::Elsewhere,
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
-        _ if room.is_below(LITTLE_SHARE, ledger.total) => VerdictState::NearlyUsedUp,
+        _ if room.is_nearly_used_up(ledger.total) => VerdictState::NearlyUsedUp,
         PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
-        _ if room.is_below(LOW_SHARE, ledger.total) => VerdictState::Low,
+        _ if room.is_low(ledger.total) => VerdictState::Low,
         PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
         PressureState::Calm if band.is_some_and(|b| b <= Band::MinToLow) => VerdictState::Reclaiming,

@@ -79,6 +79,10 @@ pub struct ZoneMarks {
     pub managed: Bytes,
     /// Free here; the lists of the CPUs are not in it.
     pub free: Bytes,
+    /// Of it, reserved for devices (CMA): only pages that can be moved may use it, so the kernel's own test of a watermark leaves it out
+    /// (`__zone_watermark_unusable_free`), and kswapd works until the rest is above high.
+    #[serde(default, skip_serializing_if = "no_bytes")]
+    pub cma_free: Bytes,
     /// The watermarks, boost included.
     pub min: Bytes,
     /// kswapd wakes here.
@@ -267,19 +271,21 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
 
 fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, orders: Vec<Order>) -> ZoneMarks {
     let stat = |a: &str, b: &str| Some((zone.stat(a)? + zone.stat(b)?).bytes(page));
-    let distance =
-        |mark: Pages| distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope);
+    let cma = Pages(zone.stats.get("nr_free_cma").copied().unwrap_or(0)).min(zone.free);
+    let usable = Pages(zone.free.0.saturating_sub(cma.0));
+    let distance = |mark: Pages| distance(SignedBytes::difference(usable.bytes(page), mark.bytes(page)), page, slope);
     ZoneMarks {
         node: zone.node,
         name: zone.name.clone(),
         managed: zone.managed.bytes(page),
         free: zone.free.bytes(page),
+        cma_free: cma.bytes(page),
         min: zone.min.bytes(page),
         low: zone.low.bytes(page),
         high: zone.high.bytes(page),
         boost: zone.boost.map(|b| b.bytes(page)),
         reserve: reserve(zone, all).bytes(page),
-        band: Band::of(zone.free, zone.min, zone.low, zone.high),
+        band: Band::of(usable, zone.min, zone.low, zone.high),
         to_low: distance(zone.low),
         to_min: Distance { minutes: None, ..distance(zone.min) },
         active: stat("nr_zone_active_anon", "nr_zone_active_file"),
@@ -305,12 +311,12 @@ fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>) -> Dis
 fn node_marks(node: u32, zones: Vec<ZoneMarks>, page: PageSize, slope: Option<f64>, spare: Bytes) -> NodeMarks {
     let sum = |part: &dyn Fn(&ZoneMarks) -> Bytes| zones.iter().map(part).sum::<Bytes>();
     let net = |mark: fn(&ZoneMarks) -> Bytes| {
-        let above = sum(&|z| z.free.saturating_sub(mark(z) + z.reserve)) + spare;
+        let above = sum(&|z| z.free.saturating_sub(mark(z) + z.reserve + z.cma_free)) + spare;
         // With nothing left above, say how far below the node is.
-        let below = if above.0 > 0 { Bytes::ZERO } else { sum(&|z| mark(z).saturating_sub(z.free)) };
+        let below = if above.0 > 0 { Bytes::ZERO } else { sum(&|z| mark(z).saturating_sub(z.free.saturating_sub(z.cma_free))) };
         distance(SignedBytes::difference(above, below), page, slope)
     };
-    let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve).0);
+    let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve + z.cma_free).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
     let band = zones.iter().map(band).max().unwrap_or(Band::BelowMin);
     NodeMarks {
@@ -342,6 +348,11 @@ fn scale_factor(all: &Zoneinfo, page: PageSize, value: u64, min_free: Bytes) -> 
         has_effect: Bytes(value).as_f64() > crossover,
         gap: gap.bytes(page),
     })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn no_bytes(bytes: &Bytes) -> bool {
+    bytes.0 == 0
 }
 
 const fn above_high() -> Band {

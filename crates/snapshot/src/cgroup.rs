@@ -147,7 +147,10 @@ impl Group {
                 group.min = texts.protection("memory.min");
                 group.peak = texts.bytes("memory.peak");
                 group.zswap_max = texts.limit("memory.zswap.max");
-                group.dying = texts.table("cgroup.stat").remove("nr_dying_descendants");
+                let mut counts = texts.table("cgroup.stat");
+                // Since 6.12 counted by controller: a group without memory holds none.
+                let of_memory = counts.remove("nr_dying_subsys_memory");
+                group.dying = of_memory.or_else(|| counts.remove("nr_dying_descendants"));
                 group.swap_current = texts.bytes("memory.swap.current");
                 group.swap_max = texts.limit("memory.swap.max");
                 group.zswap_current = texts.bytes("memory.zswap.current");

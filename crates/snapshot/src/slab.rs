@@ -57,6 +57,18 @@ impl Slab {
 }
 
 impl Cache {
+    /// It shrinks when memory is short: names and inodes of files and what belongs to them. slabinfo does not say so (`SLAB_RECLAIM_ACCOUNT`); the names are
+    /// those that have the flag in fs/, mm/ and lib/.
+    #[must_use]
+    pub fn is_reclaimable(&self) -> bool {
+        const NAMES: [&str; 6] = ["dentry", "buffer_head", "radix_tree_node", "xfs_buf", "dnode_t", "sa_cache"];
+        let name = self.name.as_str();
+        name.contains("inode") && name != "inotify_inode_mark" && name != "sock_inode_cache"
+            || name.contains("kmalloc-rcl")
+            || name.contains("kmalloc-reclaim")
+            || NAMES.contains(&name)
+    }
+
     /// A name may hold spaces: the numbers count from the right of their part.
     fn parse(line: &str, page: PageSize) -> Option<Cache> {
         let mut parts = line.split(" : ");

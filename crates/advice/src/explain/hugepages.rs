@@ -1,12 +1,13 @@
 //! `hugepages`: memory set aside as huge pages, and how much of it is unused.
 
+use crate::findings;
 use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "hugepages",
     area: Area::Owners,
     question: "How much is set aside as huge pages, and is it used?",
-    wants: Wanted { hugepages: true, ..LIGHT },
+    wants: Wanted { hugepages: true, processes: true, ..LIGHT },
     answer,
     mechanism: &[
         "Huge pages (hugetlb) are a pool taken out of ordinary memory: at boot, or by vm.nr_hugepages. Only programs that ask for them by name get them (mmap with MAP_HUGETLB, hugetlbfs, shared memory with SHM_HUGETLB).",
@@ -60,7 +61,19 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.to_do =
             "Lower vm.nr_hugepages by the unused pages, unless a program is yet to start that needs them.".into();
     }
-    match &pools {
+    // Where tables are out of proportion, huge pages are the way out, whether any are set aside or not.
+    if let Some(tables) = findings::large_page_tables(inputs) {
+        for ground in tables.evidence {
+            out.put(&ground.what, ground.value, ground.source);
+        }
+        out.to_do = format!("{}.", capital(&tables.effect));
+        return format!("{}. {}", tables.title, set_aside(inputs, pools.as_deref()));
+    }
+    set_aside(inputs, pools.as_deref())
+}
+
+fn set_aside(inputs: &Inputs<'_>, pools: Option<&[Pool]>) -> String {
+    match pools {
         None => unseen(inputs, "meminfo"),
         Some(pools) => {
             let total: Bytes = pools.iter().map(|p| p.bytes(p.total)).sum();

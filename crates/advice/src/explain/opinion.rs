@@ -42,6 +42,9 @@ fn words(line: &PlanLine) -> String {
             format!("{} ({new}): {why}. The steps: `ramline tune plan {topic}`.", capital(&line.target))
         }
         Decision::NotKnown(tell) => format!("Not decided: {why}. To find out: `{tell}`."),
-        Decision::Refused(blocked) => format!("{} is wanted ({why}) and blocked: {blocked}.", capital(&line.target)),
+        Decision::Refused(blocked) => {
+            let new = line.new.as_deref().map_or_else(|| "should be changed".to_owned(), |new| format!("should become {new}"));
+            format!("{} {new} ({why}), but that cannot be set here: {blocked}.", line.target)
+        }
     }
 }

@@ -29,6 +29,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("vm.min_free_kbytes", scale.map(|s| s.min_free), "/proc/sys/vm/min_free_kbytes");
     let words = scale.map(|s| format!("{}, takes effect above {:.1}; gap {}", s.value, s.crossover, s.gap));
     out.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
+    if seen.iter().flat_map(|marks| &marks.nodes).flat_map(|node| &node.zones).any(|zone| zone.cma_free.0 > 0) {
+        out.put("CMA", "reserved for devices; only movable pages (process memory, page cache) may use it meanwhile", "/proc/zoneinfo nr_free_cma");
+    }
     let low = seen.iter().flat_map(|marks| &marks.nodes).filter(|node| node.to_low.bytes.is_negative());
     if let Some(zones) = low.filter_map(|node| node.kernel_zones.as_ref()).next() {
         out.to_do = format!(
@@ -61,8 +64,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
 /// `5.2 GiB free of 8.0 GiB; min 41.5 MiB, low …, high …; 5.1 GiB above low`.
 pub(super) fn line(zone: &ZoneMarks) -> String {
     let side = if zone.to_low.bytes.is_negative() { "below" } else { "above" };
+    let cma = match zone.cma_free {
+        Bytes::ZERO => String::new(),
+        bytes => format!(" ({bytes} of it CMA, which the marks do not count)"),
+    };
     format!(
-        "{} free of {}; min {}, low {}, high {}; {} {side} low{}",
+        "{} free{cma} of {}; min {}, low {}, high {}; {} {side} low{}",
         zone.free,
         zone.managed,
         zone.min,

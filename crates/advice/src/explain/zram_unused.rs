@@ -162,10 +162,12 @@ fn short(
 ) -> String {
     let Some(areas) = areas else { return unseen(inputs, "swaps") };
     if areas.iter().any(|area| area.used.0 > 0 && area.zram().is_some()) {
-        return format!(
-            "zram is in use: it stores {} of pages.",
-            look::swap_used(&areas.iter().copied().filter(|a| a.zram().is_some()).collect::<Vec<_>>())
-        );
+        let zram: Vec<&SwapArea> = areas.iter().copied().filter(|area| area.zram().is_some()).collect();
+        let stored = look::swap_used(&zram);
+        return match look::kill_ahead(inputs.snapshot) {
+            Some(_) => format!("zram is in use and full: it stores {stored} of pages, and no swap area takes more."),
+            None => format!("zram is in use: it stores {stored} of pages."),
+        };
     }
     if areas.is_empty() {
         let rung = state.map_or("not seen", |s| rung(s.rung));

@@ -10,6 +10,7 @@ use ramline_model::ledger::Ledger;
 use ramline_model::unowned::{self, Form, Unowned};
 use ramline_snapshot::Seen;
 
+use super::removed_groups_kept;
 use crate::caches;
 use crate::prelude::*;
 
@@ -143,7 +144,11 @@ fn effect(inputs: &Inputs<'_>, most: &Unowned, cache: Option<&ramline_snapshot::
         }
         (Form::Vmalloc, _) => format!("as root /proc/vmallocinfo names the callers; {leak}"),
         (Form::GuestTables, _) => "virtual machines and devices that map much memory hold it, until they end".to_owned(),
-        (Form::Percpu, _) => format!("each group, mount and device has a part for every processor: removed groups that are still charged keep theirs; {leak}"),
+        (Form::Percpu, _) => {
+            let removed = removed_groups_kept::dying(inputs.snapshot).filter(|n| *n > 0);
+            let removed = removed.map(|n| format!("; {n} removed groups still have theirs")).unwrap_or_default();
+            format!("each group, mount and device has a part for every processor, removed groups too while they are charged{removed}; {leak}")
+        }
         (Form::Stacks, _) => "each thread has one, 16 KiB on most machines: look for the program with the most threads".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
-//! Values of the reader's own that may leave a machine unable to work: less memory for programs than a quarter of the RAM, or than they use now.
+//! Values of the reader's own that leave less memory to programs, and how much: from a tenth of the RAM on it is said.
 //!
-//! Such a machine may not even run the guard that watches the change, so the change is applied only with a timer that undoes it. What is left:
+//! Less than a quarter of the RAM, or than programs use now, may leave a machine unable to work. Such a machine may not even run the guard that watches the
+//! change, so the change is applied only with a timer that undoes it. What is left:
 //!
 //! | setting | left to programs |
 //! |---|---|
@@ -12,9 +13,20 @@ use crate::prelude::*;
 
 /// Least share of the RAM.
 const LEAST: f64 = 0.25;
+/// Taking this share of the RAM is worth a word: as elsewhere, a tenth.
+const WORTH_A_WORD: f64 = 0.10;
 
-/// Why a value is harsh; `None` where it is not, or what decides was not seen.
-pub(super) fn of(snapshot: &Snapshot, name: &str, value: i64) -> Option<String> {
+/// What a value leaves to programs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    /// In a sentence without its end.
+    pub words: String,
+    /// So little that the machine may stand still.
+    pub is_harsh: bool,
+}
+
+/// What a value leaves to programs, where it takes much; `None` where it does not, or what decides was not seen.
+pub(super) fn of(snapshot: &Snapshot, name: &str, value: i64) -> Option<Left> {
     let meminfo = snapshot.meminfo.data()?;
     let total = meminfo.mem_total?;
     let settings = snapshot.settings.data();
@@ -55,9 +67,18 @@ pub(super) fn of(snapshot: &Snapshot, name: &str, value: i64) -> Option<String> 
         _ => return None,
     };
     let least = bytes_of(total.as_f64() * LEAST);
-    (left < least || left < used).then(|| {
-        let verb = if name.starts_with("overcommit") { "may commit" } else { "may use" };
-        format!("of {total} of RAM programs {verb} {left} with it, and have {used} now")
+    let is_strict = name.starts_with("overcommit");
+    let taken = total.saturating_sub(left);
+    let is_said = is_strict || taken.share_of(total).is_some_and(|share| share >= WORTH_A_WORD);
+    is_said.then(|| {
+        let words = if is_strict {
+            format!(
+                "programs may commit {left} with it and have committed {used}: beyond it malloc and fork fail, although memory is free"
+            )
+        } else {
+            format!("of {total} of RAM programs may use {left} with it, and have {used} now")
+        };
+        Left { words, is_harsh: left < least || left < used }
     })
 }
 
@@ -89,28 +110,33 @@ mod tests {
     #[test]
     fn a_reserve_is_harsh_from_half_of_the_ram_on_since_the_high_watermark_is_half_as_much_again() {
         let of = |kib: i64| super::of(&snapshot(900), "min_free_kbytes", kib);
-        assert_eq!(of(499 << 10), None);
+        assert!(!of(499 << 10).unwrap().is_harsh);
         let why = of(501 << 10).unwrap();
-        assert!(why.contains("of 1000.0 MiB of RAM programs may use 248."), "{why}");
+        assert!(why.is_harsh && why.words.contains("of 1000.0 MiB of RAM programs may use 248."), "{why:?}");
         assert_eq!(of(8 << 10), None, "less than now");
+        assert_eq!(of(60 << 10), None, "not a tenth of the RAM");
+        let third = of(333 << 10).unwrap();
+        assert_eq!(third.words, "of 1000.0 MiB of RAM programs may use 500.5 MiB with it, and have 100.0 MiB now");
     }
 
     #[test]
     fn what_programs_have_now_must_stay() {
-        assert_eq!(of(&snapshot(900), "nr_hugepages", 300), None);
-        assert!(of(&snapshot(900), "nr_hugepages", 376).is_some());
-        assert!(of(&snapshot(300), "nr_hugepages", 300).unwrap().ends_with("and have 700.0 MiB now"));
+        let harsh = |available, pages| of(&snapshot(available), "nr_hugepages", pages).filter(|left| left.is_harsh);
+        assert_eq!(harsh(900, 300), None);
+        assert!(harsh(900, 376).is_some());
+        assert!(harsh(300, 300).unwrap().words.ends_with("and have 700.0 MiB now"));
         assert_eq!(of(&snapshot(100), "swappiness", 200), None);
     }
 
     #[test]
     fn strict_accounting_is_harsh_where_more_is_committed_than_it_allows() {
-        assert_eq!(of(&snapshot(900), "overcommit_memory", 2), None);
+        let strict = of(&snapshot(900), "overcommit_memory", 2).unwrap();
+        assert!(!strict.is_harsh && strict.words.contains("commit 500.0 MiB with it and have committed 400.0 MiB"), "{strict:?}");
         assert!(of(&snapshot(900), "overcommit_ratio", 10).is_none(), "it is not in force");
         let mut tight = snapshot(900);
         if let Some(meminfo) = tight.meminfo.data_mut() {
             meminfo.committed_as = Some(Bytes::from_mib(600));
         }
-        assert!(of(&tight, "overcommit_memory", 2).unwrap().contains("programs may commit 500.0 MiB"));
+        assert!(of(&tight, "overcommit_memory", 2).unwrap().is_harsh);
     }
 }

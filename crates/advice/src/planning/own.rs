@@ -1,5 +1,7 @@
 //! Settings the reader has chosen: ramline does not judge them, it makes them last, watches what they do, and takes them back.
 
+use ramline_model::settings::bounds::refused;
+
 use super::desk::{Desk, Setting};
 use super::harsh;
 use super::line::{Draft, reason};
@@ -44,13 +46,18 @@ pub(super) fn plan(desk: &mut Desk<'_>) {
                 let instead = instead.and_then(|other| Some((other, value(other)?)));
                 let draft = asked();
                 let steps = desk.set(&[Setting { name, now, then: *then, instead }]);
-                let harsh = harsh::of(desk.inputs.snapshot, name, *then);
-                let risk = match &harsh {
-                    Some(why) => format!("{why}: the machine may stand still"),
+                let left = harsh::of(desk.inputs.snapshot, name, *then);
+                let risk = match &left {
+                    Some(left) if left.is_harsh => format!("{}; the machine may stand still", left.words),
+                    Some(left) => left.words.clone(),
                     None => "not judged: it is your own value".to_owned(),
                 };
+                let steps = match refused(name, *then, desk.inputs.snapshot.machine.page_size) {
+                    Some(why) => Err(why),
+                    None => steps,
+                };
                 let mut line = draft.change(then.to_string(), String::new(), risk, steps);
-                line.harsh = harsh;
+                line.harsh = left.filter(|left| left.is_harsh).map(|left| left.words);
                 line
             }
         };

@@ -58,9 +58,18 @@ pub fn cgroups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Cgrou
     })
 }
 
+/// Why there is no group to be seen on a machine whose kernel could show them.
+const SWITCHED_OFF: &str = "the memory controller of control groups, which is switched off (/proc/cgroups: memory, enabled 0; by the kernel parameter \
+     cgroup_disable=memory, or on a Raspberry Pi for want of cgroup_enable=memory)";
+
 /// What is said where there is none.
 pub fn absent<T>(reader: &Reader<'_>) -> Seen<T> {
     let what = "a mounted cgroup hierarchy with the memory controller";
+    // `memory 0 1 0`: its last number says whether it is on.
+    let is_off = |line: &str| line.split_ascii_whitespace().next() == Some("memory") && line.trim_end().ends_with('0');
+    if reader.text("/proc/cgroups").is_ok_and(|text| text.lines().any(is_off)) {
+        return Seen::Absent { path: SWITCHED_OFF.to_owned() };
+    }
     let path = match MOUNT_TABLES.iter().any(|path| reader.exists(path)) {
         true => what.to_owned(),
         false => format!("{}, and so {what}", MOUNT_TABLES[0]),

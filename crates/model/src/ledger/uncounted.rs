@@ -15,6 +15,9 @@ use super::line::{LedgerLine, Outside};
 use super::term::{self, Term};
 use crate::prelude::*;
 
+/// What a balloon outside of MemTotal is called.
+pub const BALLOON: &str = "balloon";
+
 /// Adds their lines; returns what is not in MemTotal.
 pub fn place(
     snapshot: &Snapshot,
@@ -31,7 +34,7 @@ pub fn place(
             lines.push(term::line(Term::Balloon, pages, meminfo));
         } else {
             let why = "given back to the hypervisor; its driver takes it off MemTotal";
-            out.push(Outside { label: "balloon".into(), bytes: pages, why: why.into() });
+            out.push(Outside { label: BALLOON.into(), bytes: pages, why: why.into() });
         }
     }
     if let Some(arc) = snapshot.zfs.data().copied().flatten().filter(|arc| arc.size.0 > 0) {
@@ -40,6 +43,10 @@ pub fn place(
             let mut line = term::line(Term::Arc, arc.size, meminfo);
             line.children.push(term::line(Term::ArcShrinkable, arc.shrinkable(), meminfo));
             line.children.retain(|part| part.bytes.0 > 0);
+            if line.children.is_empty() {
+                line.freeable = super::Freeable::No;
+                line.by_what = "lowering zfs_arc_min: ZFS keeps all of it".into();
+            }
             lines.push(line);
         }
     }
@@ -78,7 +85,7 @@ fn is_in_total(snapshot: &Snapshot) -> Option<bool> {
     let vendor = snapshot.machine.hypervisor.as_deref().unwrap_or_default().to_ascii_lowercase();
     match snapshot.machine.balloon_deflates_on_oom {
         Some(deflates) => Some(deflates),
-        None if vendor.contains("xen") => Some(false),
+        None if vendor.contains("xen") || vendor.contains("microsoft") => Some(false),
         None if vendor.contains("vmware") => Some(true),
         None => None,
     }

@@ -16,10 +16,21 @@ pub const LONGEST: usize = 100;
 /// Available memory and free swap together below this share of RAM, and below [`LITTLE`], are nearly nothing: the next program that
 /// starts, or grows, ends in a kill.
 pub const LITTLE_SHARE: f64 = 0.05;
-/// Below this share of RAM, and below [`LITTLE`], it is worth knowing: not yet wrong, and not much more fits.
+/// Below this share of RAM, and below [`low_mark`], it is worth knowing: not yet wrong, and not much more fits. earlyoom kills there by default.
 pub const LOW_SHARE: f64 = 0.10;
 /// On a large machine a twentieth is much.
 pub const LITTLE: Bytes = Bytes::from_mib(256);
+
+/// What the kernel wants to have on the inactive lists of a machine of this size, so that a page in use is seen to be in use before it is reclaimed
+/// (`inactive_is_low` of mm/vmscan.c: one part of `1 + sqrt(10 * GiB)`, half below 1 GiB). Where all that is left is less, reclaim takes pages in use.
+///
+/// Worked example: 16 GiB have 1 part in 13, 1.2 GiB; 256 GiB 1 part in 51, 5.0 GiB.
+#[must_use]
+pub const fn low_mark(ram: Bytes) -> Bytes {
+    let gib = ram.0 >> 30;
+    let ratio = if gib == 0 { 1 } else { gib.saturating_mul(10).isqrt() };
+    Bytes(ram.0 / (1 + ratio))
+}
 
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -155,10 +166,12 @@ pub struct Verdict {
     pub to_low: Option<Distance>,
 }
 
-/// `22.9 of 23.5 GiB`, or with two units where they differ.
+/// `22.9 of 23.5 GiB`, or with two units where they differ; what is as good as all of it in the unit of the whole.
 #[must_use]
 pub fn of_total(part: Bytes, total: Bytes) -> String {
-    let (part, total) = (part.to_string(), total.to_string());
+    // 1021.6 MiB of 1.0 GiB is read twice; half of the last digit shown is nothing.
+    let is_all = part <= total && part.share_of(total).is_some_and(|share| share >= 0.995);
+    let (part, total) = (if is_all { total } else { part }.to_string(), total.to_string());
     match (part.split_once(' '), total.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} of {total}"),
         _ => format!("{part} of {total}"),

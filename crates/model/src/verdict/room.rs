@@ -1,6 +1,6 @@
 //! What is left on the machine, and whether that is little.
 
-use super::{LITTLE, Verdict, of_total};
+use super::{LITTLE, LITTLE_SHARE, LOW_SHARE, Verdict, low_mark, of_total};
 use crate::available::{Available, AvailableFrom};
 use crate::prelude::*;
 
@@ -24,13 +24,23 @@ impl Room {
         Room { available: available.bytes, arc: available.arc, from: available.from, swap }
     }
 
-    /// Less than this share of RAM, and little in bytes.
-    pub(super) fn is_below(self, share: f64, ram: Bytes) -> bool {
+    /// Next to nothing is left.
+    pub(super) fn is_nearly_used_up(self, ram: Bytes) -> bool {
+        self.is_below(LITTLE_SHARE, LITTLE, ram)
+    }
+
+    /// Not much more fits.
+    pub(super) fn is_low(self, ram: Bytes) -> bool {
+        self.is_below(LOW_SHARE, low_mark(ram), ram)
+    }
+
+    /// Less than this share of RAM, and less than so much.
+    fn is_below(self, share: f64, bytes: Bytes, ram: Bytes) -> bool {
         if self.from == AvailableFrom::Nothing {
             return false;
         }
         let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
-        left < LITTLE && left.share_of(ram).is_some_and(|left| left < share)
+        left < bytes && left.share_of(ram).is_some_and(|left| left < share)
     }
 }
 

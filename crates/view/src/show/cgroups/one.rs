@@ -46,6 +46,16 @@ fn headline(sheet: &mut Sheet, group: &GroupMemory) {
         }
     };
     sheet.answer(Paint::Bold, format!("{}{owner}: {charged}{below}.", group.path));
+    if group.events.stands_out_of_memory {
+        let file = "memory.oom_control";
+        sheet.painted(
+            Paint::Bad,
+            format!(
+                "It is out of memory and kills are off ({file}): its tasks stand still until memory of it is freed, its limit is raised, or 0 is \
+                 written to {file}."
+            ),
+        );
+    }
 }
 
 fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
