@@ -10,6 +10,7 @@ use ramline_model::groups::{Cause, Trouble};
 use ramline_model::verdict::{self, Basis, Deciding, LONGEST, Status, Verdict, VerdictState};
 use ramline_snapshot::Wanted;
 
+use crate::text::capital;
 use crate::{Finding, Inputs, Weight, findings};
 
 /// The sections that a first line rests on at one moment: all are read in a few milliseconds. Without them a screen would open in green
@@ -67,15 +68,25 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
     } else if says_so_itself(&verdict) {
         // The sentence is the verdict's; what to add to it is the finding's.
         let same = |f: &&&Finding| f.group.as_deref() == verdict.trouble.as_ref().map(|trouble| trouble.path.as_str());
+        let stands = verdict.trouble.as_ref().is_some_and(|trouble| trouble.cause == Cause::StuckInOom);
         if let Some(finding) = of_groups.iter().find(same) {
-            verdict.details.insert(0, format!("{}.", finding.title));
+            // The line says all of it but the way out.
+            let more = if stands { capital(&finding.effect) } else { finding.title.clone() };
+            verdict.details.insert(0, format!("{more}."));
         }
     } else if let Some(finding) = of_groups.first().filter(|_| matches!(verdict.status, Status::Ok | Status::Note)) {
         // Of one group, and said of the group: the machine's own state comes first.
         let room = verdict::of_total(verdict.machine_available, verdict.total);
         let group = finding.group.as_deref().filter(|name| !name.is_empty());
         let group = group.map_or_else(|| "a group".to_owned(), |name| format!("group {name}"));
-        verdict.details.insert(0, format!("{}.", finding.title));
+        // What the verdict says of the same group is in the finding but for the waiting.
+        let of_same = verdict.state == VerdictState::GroupAtLimit
+            && finding.group.as_deref() == verdict.trouble.as_ref().map(|trouble| trouble.path.as_str());
+        let waits = match verdict.deciding {
+            Some(Deciding::Waiting(percent)) if of_same => format!("; tasks wait {percent:.1} % of the time"),
+            _ => String::new(),
+        };
+        verdict.details.insert(0, format!("{}{waits}.", finding.title));
         let what = match finding.id.as_str() {
             "process-swap-hot" => "waits for its swapped pages",
             "group-at-limit-loses-cache" => "loses its cache",
@@ -86,6 +97,9 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
         // What is available stands in the verdict, which becomes a detail; what the group loses stands here alone.
         let text = if long.chars().count() < LONGEST { long } else { fitting(&format!("Machine ok; {trouble}")) };
         lead(&mut verdict, text, Status::Note, finding);
+        if of_same {
+            verdict.details.remove(0);
+        }
     }
     verdict
 }

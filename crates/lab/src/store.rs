@@ -165,7 +165,9 @@ impl RunFolder {
         let mut names: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(&self.dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if path.extension().is_some_and(|extension| extension == "json") && !path.ends_with(HEADER) {
+            // Other files of the folder are none of ours: a record is named by its number.
+            let is_ours = path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_number);
+            if is_ours && path.extension().is_some_and(|extension| extension == "json") {
                 names.push(path);
             }
         }

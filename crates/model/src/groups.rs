@@ -321,7 +321,9 @@ fn events(group: &Group, version: Version) -> Events {
         refaults_file: count("workingset_refault_file").or_else(|| count("workingset_refault")),
         refaults_anon: count("workingset_refault_anon"),
         major_faults: count("pgmajfault"),
-        stands_out_of_memory: ["oom_kill_disable", "under_oom"].into_iter().all(|key| event(key).is_some_and(|n| n > 0)),
+        stands_out_of_memory: ["oom_kill_disable", "under_oom"]
+            .into_iter()
+            .all(|key| event(key).is_some_and(|n| n > 0)),
     }
 }
 

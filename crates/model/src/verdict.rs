@@ -32,7 +32,8 @@ pub use crate::available::AvailableFrom;
 pub use growth::Growing;
 pub use in_group::of_group;
 pub use kinds::{
-    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, low_mark, of_total,
+    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, low_mark,
+    of_total,
 };
 pub use room::Room;
 pub use seen_from::View;
@@ -56,6 +57,10 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     verdict.details.extend(reclaimable::slab(snapshot, &ledger));
     verdict.details.extend(reclaimable::balloon(&ledger));
     verdict.view = View::of(&snapshot.machine);
+    // In a container with lxcfs the counters are the host's: a second look tells no more.
+    if verdict.state == VerdictState::Unknown && verdict.view != Some(View::Lxcfs) {
+        verdict.details.push("To know, look twice: ramline show --for 2s".to_owned());
+    }
     verdict.details.extend(verdict.view.map(|view| view.words().to_owned()));
     Some(verdict)
 }

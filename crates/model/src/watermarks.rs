@@ -313,7 +313,8 @@ fn node_marks(node: u32, zones: Vec<ZoneMarks>, page: PageSize, slope: Option<f6
     let net = |mark: fn(&ZoneMarks) -> Bytes| {
         let above = sum(&|z| z.free.saturating_sub(mark(z) + z.reserve + z.cma_free)) + spare;
         // With nothing left above, say how far below the node is.
-        let below = if above.0 > 0 { Bytes::ZERO } else { sum(&|z| mark(z).saturating_sub(z.free.saturating_sub(z.cma_free))) };
+        let below =
+            if above.0 > 0 { Bytes::ZERO } else { sum(&|z| mark(z).saturating_sub(z.free.saturating_sub(z.cma_free))) };
         distance(SignedBytes::difference(above, below), page, slope)
     };
     let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve + z.cma_free).0);

@@ -51,7 +51,10 @@ impl TunePlan {
         match changes.as_slice() {
             [] if of(|decision| *decision == Decision::Keep) == self.plan.lines.len() => (
                 Paint::Good,
-                format!("Nothing to change: {} as good as any known value.", settings_are(self.plan.lines.len())),
+                format!(
+                    "Nothing to change: no measurement speaks for other values of {}.",
+                    these(self.plan.lines.len())
+                ),
             ),
             [] => (Paint::Good, format!("Nothing to change now{rest}.")),
             changes => {
@@ -62,8 +65,8 @@ impl TunePlan {
     }
 }
 
-fn settings_are(n: usize) -> String {
-    if n == 1 { "the setting is".to_owned() } else { format!("all {n} settings are") }
+fn these(n: usize) -> String {
+    if n == 1 { "this setting".to_owned() } else { format!("these {n} settings") }
 }
 
 impl Screen for TunePlan {
@@ -242,7 +245,7 @@ Keep
         let plan = Plan { lines: vec![line("vm.x", None, Decision::Keep)], group: Some(group), ..Plan::default() };
         let text = TunePlan::new(plan, &Snapshot::default(), &[]).sheet().text(&Style::default(), Depth::Brief);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = "the setting is as good as any known value. Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time. \
+        let said = "no measurement speaks for other values of this setting. Group /web is at its limit of 4.0 GiB: its tasks wait 12.0 % of the time. \
                     No setting of the machine helps it: raise its limit.";
         assert!(words.contains(said), "{text}");
     }
@@ -250,7 +253,10 @@ Keep
     #[test]
     fn where_all_is_kept_the_first_line_says_so_and_steps_come_with_all() {
         let kept = shown(vec![line("vm.x", None, Decision::Keep)], Depth::Brief);
-        assert!(kept.starts_with("Nothing to change: the setting is as good as any known value.\n"), "{kept}");
+        assert!(
+            kept.starts_with("Nothing to change: no measurement speaks for other values of this setting.\n"),
+            "{kept}"
+        );
         let all = shown(vec![line("vm.x", Some("160"), Decision::Change)], Depth::All);
         assert!(all.contains("write /proc/sys/vm/x: 60 -> 160") && all.contains("echo 160 > /proc/sys/vm/x"), "{all}");
         assert!(all.contains("/etc/sysctl.d/a.conf:1 (10)"), "{all}");

@@ -248,3 +248,31 @@ fn an_argument_of_a_command_may_be_empty_and_a_command_that_is_proposed_can_be_c
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stderr.contains(r"--within 10% -- '/no such/pro gram' '' 'it'\''s' '$HOME'"), "{}", run.stderr);
 }
+
+#[test]
+fn a_setting_that_is_not_of_memory_is_said_to_be_none_and_who_sets_it() {
+    for command in ["plan", "apply"] {
+        let run = ramline(&["tune", command, "--set", "kernel.panic=1"]);
+        assert_eq!(run.code, 2, "{}", run.stdout);
+        assert!(run.stderr.contains("'kernel.panic' is no setting of memory: --set takes those below vm."), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_number_that_the_kernel_would_refuse_is_blocked_with_its_bounds_and_one_that_takes_much_says_how_much() {
+    let of = |set: &str| ramline(&["tune", "plan", "--set", set, "--root", &tree(BASE).to_string_lossy()]).stdout;
+    let refused = of("vm.dirty_ratio=150");
+    assert!(refused.contains("blocked: the kernel takes 0 to 100 for vm.dirty_ratio, and refuses 150"), "{refused}");
+    // 464 MiB.
+    let third = of("vm.min_free_kbytes=150000").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(third.contains("risk: of 464.1 MiB of RAM programs may use"), "{third}");
+    assert!(of("vm.min_free_kbytes=20000").contains("not judged: it is your own value"));
+}
+
+#[test]
+fn a_folder_with_other_files_is_no_series() {
+    let folder = Tree::of("").file("/settings.json", "{}").file("/notes.json", "[1]");
+    let run = ramline(&["lab", "report", folder.path()]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("is no folder of a series") && run.stderr.contains("try: ramline lab list"), "{}", run.stderr);
+}

@@ -43,8 +43,8 @@ fn words(line: &PlanLine) -> String {
         }
         Decision::NotKnown(tell) => format!("Not decided: {why}. To find out: `{tell}`."),
         Decision::Refused(blocked) => {
-            let new = line.new.as_deref().map_or_else(|| "should be changed".to_owned(), |new| format!("should become {new}"));
-            format!("{} {new} ({why}), but that cannot be set here: {blocked}.", line.target)
+            let new = line.new.as_deref().unwrap_or("another value");
+            format!("Advised for {}: {new} ({why}). It cannot be set here: {blocked}.", line.target)
         }
     }
 }

@@ -31,7 +31,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     for area in areas.iter().flatten() {
         let how = match (area.zram(), look::disk_of(snapshot, area).and_then(|disk| disk.rotational)) {
             (Some(_), _) => "zram: pages are read one by one",
-            (None, Some(true)) => "rotates, by its own account: neighbours on the device are read, on every area",
+            (None, Some(true)) => "reported as a hard disk: neighbours on the device are read, on every area",
             (None, Some(false)) => "does not rotate: neighbours in the program's addresses are read",
             (None, None) => "its kind was not seen",
         };

@@ -27,8 +27,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     for area in areas {
         let kind = match area.kind {
             AreaKind::Zram => "compressed RAM",
-            AreaKind::Flash => "flash, by its own account",
-            AreaKind::Rotating => "rotating, by its own account",
+            AreaKind::Flash => "reported as flash",
+            AreaKind::Rotating => "reported as a hard disk",
             AreaKind::Unknown => "device not known",
         };
         let value =

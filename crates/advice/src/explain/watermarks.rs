@@ -30,7 +30,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let words = scale.map(|s| format!("{}, takes effect above {:.1}; gap {}", s.value, s.crossover, s.gap));
     out.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
     if seen.iter().flat_map(|marks| &marks.nodes).flat_map(|node| &node.zones).any(|zone| zone.cma_free.0 > 0) {
-        out.put("CMA", "reserved for devices; only movable pages (process memory, page cache) may use it meanwhile", "/proc/zoneinfo nr_free_cma");
+        out.put(
+            "CMA",
+            "reserved for devices; only movable pages (process memory, page cache) may use it meanwhile",
+            "/proc/zoneinfo nr_free_cma",
+        );
     }
     let low = seen.iter().flat_map(|marks| &marks.nodes).filter(|node| node.to_low.bytes.is_negative());
     if let Some(zones) = low.filter_map(|node| node.kernel_zones.as_ref()).next() {

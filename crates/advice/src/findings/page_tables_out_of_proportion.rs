@@ -61,7 +61,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
             Bytes(s.tables.0 / 512)
         ),
         None => format!(
-            "{tables} hold no data; large mappings that are touched sparsely, or one area in many processes, make them"
+            "{tables} hold no data: large mappings that are touched sparsely, or one area in many processes, make them. Which processes: grep VmPTE /proc/[0-9]*/status | sort -nk2 | tail"
         ),
     };
     Some(Draft {

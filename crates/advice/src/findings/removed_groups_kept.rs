@@ -27,7 +27,8 @@ const LARGE: u64 = IDS / 10;
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let dying = dying(inputs.snapshot).filter(|n| *n >= LARGE)?;
     let alive = inputs.snapshot.groups.data().map(|groups| groups.list.len());
-    let mut grounds = vec![evidence("removed groups", dying, "cgroup.stat nr_dying_subsys_memory, or nr_dying_descendants")];
+    let mut grounds =
+        vec![evidence("removed groups", dying, "cgroup.stat nr_dying_subsys_memory, or nr_dying_descendants")];
     grounds.add("groups that are there", alive, "the tree of groups");
     let ledger = Ledger::of(inputs.snapshot);
     let of = |term| ledger.as_ref().map(|ledger| ledger.bytes(term)).filter(|bytes| bytes.0 > 0);

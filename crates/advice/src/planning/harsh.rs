@@ -131,7 +131,10 @@ mod tests {
     #[test]
     fn strict_accounting_is_harsh_where_more_is_committed_than_it_allows() {
         let strict = of(&snapshot(900), "overcommit_memory", 2).unwrap();
-        assert!(!strict.is_harsh && strict.words.contains("commit 500.0 MiB with it and have committed 400.0 MiB"), "{strict:?}");
+        assert!(
+            !strict.is_harsh && strict.words.contains("commit 500.0 MiB with it and have committed 400.0 MiB"),
+            "{strict:?}"
+        );
         assert!(of(&snapshot(900), "overcommit_ratio", 10).is_none(), "it is not in force");
         let mut tight = snapshot(900);
         if let Some(meminfo) = tight.meminfo.data_mut() {

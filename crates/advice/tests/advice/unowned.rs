@@ -109,3 +109,81 @@ fn a_file_server_a_database_and_a_zfs_host_own_what_they_have() {
         assert!(case.finding(ID).is_none(), "{name}: {:?}", case.finding(ID).map(|f| f.title));
     }
 }
+
+/// All details of the first line.
+fn details(case: &Case) -> Vec<String> {
+    case.inputs(|inputs| headline(inputs).unwrap().details)
+}
+
+#[test]
+fn names_and_inodes_of_files_are_named_where_they_are_a_tenth_of_ram_and_are_no_trouble() {
+    let put = |taken: u64| {
+        with(taken, |meminfo, bytes| {
+            meminfo.mem_available = meminfo.mem_available.map(|left| left + bytes);
+            meminfo.s_reclaimable = meminfo.s_reclaimable.map(|slab| slab + bytes);
+            meminfo.k_reclaimable = meminfo.k_reclaimable.map(|slab| slab + bytes);
+        })
+    };
+    let mut many = put(9_000);
+    many.now.slab =
+        Seen::of(caches(&[("dentry", 5_000), ("kmalloc-64", 4_500), ("xfs_inode", 3_000), ("buffer_head", 20)]));
+    let line = many.inputs(|inputs| headline(inputs).unwrap());
+    assert_eq!(line.status, Status::Ok, "{}", line.text);
+    let said = details(&many);
+    assert!(
+        said.iter()
+            .any(|detail| detail.contains("is reclaimable slab (dentry 4.9 GiB, xfs_inode 2.9 GiB): names and inodes")),
+        "{said:?}"
+    );
+    many.now.slab = Seen::Denied { path: "/proc/slabinfo".into() };
+    assert!(details(&many).iter().any(|detail| detail.contains("is reclaimable slab: names")), "an ordinary user");
+    assert!(!details(&put(500)).iter().any(|detail| detail.contains("slab")), "a fiftieth");
+}
+
+#[test]
+fn a_machine_that_its_hypervisor_made_smaller_says_by_how_much() {
+    let mut kvm = with(0, |_, _| {});
+    kvm.now.machine.hypervisor = Some("QEMU".to_owned());
+    kvm.now.machine.balloon_deflates_on_oom = Some(false);
+    let balloon = |case: &mut Case, gib| {
+        let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
+        data.balloon = Some(Bytes::from_gib(gib));
+    };
+    balloon(&mut kvm, 16);
+    let said = details(&kvm);
+    assert!(
+        said.iter().any(|detail| detail.starts_with("The hypervisor's balloon has taken 16.0 GiB of 39.")),
+        "{said:?}"
+    );
+    assert!(kvm.finding(ID).is_none(), "it is not in MemTotal, and so it lacks to no one here");
+    balloon(&mut kvm, 1);
+    assert!(!details(&kvm).iter().any(|detail| detail.contains("balloon")), "a fortieth");
+    // Hyper-V: its driver takes what it gives back off MemTotal too.
+    kvm.now.machine.balloon_deflates_on_oom = None;
+    kvm.now.machine.hypervisor = Some("Microsoft Corporation".to_owned());
+    balloon(&mut kvm, 16);
+    assert!(
+        kvm.finding(ID).is_none() && details(&kvm).iter().any(|detail| detail.contains("balloon has taken 16.0 GiB"))
+    );
+}
+
+#[test]
+fn a_large_machine_close_to_its_end_is_said_to_be_low_without_alarm() {
+    // 23.5 GiB: the kernel wants one part in 16 on its inactive lists, 1.5 GiB.
+    let left = |mib: u64, swap: u64| {
+        let mut case = with(0, |_, _| {});
+        let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
+        let taken = data.mem_available.unwrap().saturating_sub(Bytes::from_mib(mib));
+        data.mem_available = Some(Bytes::from_mib(mib));
+        data.mem_free = data.mem_free.map(|free| free.saturating_sub(taken));
+        data.active_anon = data.active_anon.map(|anon| anon + taken);
+        (data.swap_total, data.swap_free) = (Some(Bytes::from_mib(swap)), Some(Bytes::from_mib(swap)));
+        case.inputs(|inputs| headline(inputs).unwrap())
+    };
+    let low = left(622, 0);
+    assert_eq!(low.text, "Memory is low: 622.0 MiB of 23.5 GiB available, and no swap is free.");
+    assert_eq!(low.status, Status::Note);
+    assert!(left(2_000, 0).text.starts_with("Memory is fine"), "{}", left(2_000, 0).text);
+    assert!(left(622, 4_096).text.starts_with("Memory is fine"), "swap takes what is idle");
+    assert_eq!(left(200, 0).status, Status::Warning, "the next program ends in a kill");
+}

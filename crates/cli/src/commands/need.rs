@@ -121,6 +121,10 @@ impl Need {
                 }
                 Ok(GhostCurve { watched: Nanos::from(begun.elapsed()), ..GhostCurve::default() })
             }
+            Err(error) if error.is_denied() => {
+                let what = "only root may see what the kernel evicts (others need CAP_BPF and CAP_PERFMON)";
+                Err(Failure::new(exit::PRIVILEGE, format!("{what}\n  try: sudo ramline need {shown}")).into())
+            }
             other => Ok(other.map_err(|error| error.or_hint(&format!("sudo ramline need {shown}")))?),
         }
     }

@@ -49,9 +49,12 @@ mod tests {
     #[test]
     fn a_number_that_the_kernel_would_refuse_is_refused_with_its_bounds() {
         let of = |name, value| refused(name, value, PageSize(4096));
-        assert_eq!(of("dirty_bytes", 8191).as_deref(), Some("the kernel takes 8192 or more for vm.dirty_bytes, and refuses 8191"));
+        assert_eq!(
+            of("dirty_bytes", 8191).as_deref(),
+            Some("the kernel takes 8192 or more for vm.dirty_bytes, and refuses 8191")
+        );
         assert_eq!((of("dirty_bytes", 8192), of("dirty_background_bytes", 1)), (None, None));
-        assert_eq!(refused("dirty_bytes", 8192, PageSize(65_536)).is_some(), true);
+        assert!(refused("dirty_bytes", 8192, PageSize(65_536)).is_some());
         assert!(of("dirty_ratio", 101).is_some_and(|why| why.contains("0 to 100")));
         assert_eq!((of("nr_hugepages", 1 << 40), of("swappiness", 200)), (None, None));
     }

@@ -22,7 +22,9 @@ pub(super) fn slab(snapshot: &Snapshot, ledger: &Ledger) -> Option<String> {
     let named = caches.iter().filter(|cache| cache.is_reclaimable() && cache.held.0 >= bytes.0 / 10).take(NAMED);
     let named: Vec<String> = named.map(|cache| format!("{} {}", cache.name, cache.held)).collect();
     let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-    Some(format!("{bytes} is reclaimable slab{named}: names and inodes of files above all, freed when memory is needed."))
+    Some(format!(
+        "{bytes} is reclaimable slab{named}: names and inodes of files above all, freed when memory is needed."
+    ))
 }
 
 /// Memory that the hypervisor has taken off this machine.
@@ -30,6 +32,9 @@ pub(super) fn balloon(ledger: &Ledger) -> Option<String> {
     let bytes = ledger.balloon_outside()?;
     let whole = ledger.total + bytes;
     is_large(bytes, whole).then(|| {
-        format!("The hypervisor's balloon has taken {bytes} of {whole}; what is left of this machine is {}.", ledger.total)
+        format!(
+            "The hypervisor's balloon has taken {bytes} of {whole}; what is left of this machine is {}.",
+            ledger.total
+        )
     })
 }

@@ -29,7 +29,7 @@ impl View {
     pub(super) const fn words(self) -> &'static str {
         match self {
             View::Lxcfs => {
-                "A container with lxcfs: /proc/meminfo is made for it; lines that are the host's are left out."
+                "A container with lxcfs: /proc/meminfo is made for it; what is the host's is left out, and waiting is counted there."
             }
             View::Wsl => {
                 "WSL 2: this is the memory of its virtual machine, `memory=` in .wslconfig, not that of Windows."

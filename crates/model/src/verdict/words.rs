@@ -54,7 +54,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             format!("{}, but tasks wait {some} of the time; nothing is evicted or read again.", capital(room))
         }
         VerdictState::Elsewhere => {
-            format!("{}, but tasks waited for memory {some} of the last 10 s.", capital(room))
+            format!("{}, yet tasks waited for memory {some} of the last 10 s.", capital(room))
         }
         VerdictState::GroupAtLimit => match (&verdict.trouble, killed) {
             (Some(trouble), None) => in_group::sentence(trouble, pressure, Some(room), who),
@@ -134,10 +134,11 @@ pub(super) fn details(verdict: &Verdict, pressure: &PressureModel, plenty: bool)
     out.extend(in_group::detail(verdict, pressure));
     out.extend(besides(verdict, pressure));
     match (verdict.state, verdict.basis) {
-        (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
         (VerdictState::Elsewhere, Basis::Window { .. }) => {}
         (VerdictState::Elsewhere, _) => {
-            out.push("A group at its limit, or a cache too small? Try: ramline show --for 2s".to_owned());
+            out.push(
+                "A container may be at its limit, or the disk cache too small: ramline show --for 2s tells.".to_owned(),
+            );
         }
         _ => {}
     }

@@ -103,6 +103,14 @@ impl Top {
         self.named.resident + self.nameless + self.devices
     }
 
+    /// Little of it was seen because this user may not look: what is said of the whole would be a guess.
+    #[must_use]
+    pub fn is_for_root(&self) -> bool {
+        const MOST: f64 = 0.5;
+        let is_refused = self.processes_denied > 0 || self.failed > 0;
+        is_refused && self.share(self.explained()).is_some_and(|share| share < MOST)
+    }
+
     /// What is cached of files that nobody has open or mapped.
     #[must_use]
     pub fn unheld(&self) -> Bytes {

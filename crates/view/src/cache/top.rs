@@ -58,6 +58,12 @@ impl Screen for Top {
 
 fn answer(seen: &Top) -> String {
     let (counted, unheld) = (seen.counted, seen.unheld());
+    // Without root the kernel answers for a user's own files alone: of most of the cache nothing is known, and 0 B would be a statement.
+    if seen.is_for_root() {
+        return format!(
+            "{counted} are in the page cache; of what files, only root can see. Try: sudo ramline cache top"
+        );
+    }
     format!("{counted} are in the page cache, {unheld} of it of files that no process has open.")
 }
 

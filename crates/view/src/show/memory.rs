@@ -2,7 +2,7 @@
 
 use ramline_advice::{Inputs, headline};
 use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, LeftoverKind, PieceKind, Term};
-use ramline_model::verdict::{Status, Verdict, VerdictState};
+use ramline_model::verdict::{Status, Verdict, VerdictState, View};
 
 use crate::prelude::*;
 use ramline_sheet::{Stack, StackPiece, Tint};
@@ -103,6 +103,7 @@ pub(crate) fn paint(status: Status) -> Paint {
 fn next(verdict: Option<&Verdict>) -> &'static str {
     match verdict.map(|v| v.state) {
         Some(VerdictState::Comfortable) => "ramline show --all, ramline show processes",
+        Some(VerdictState::Unknown) if verdict.is_some_and(|v| v.view == Some(View::Lxcfs)) => "ramline show --all",
         Some(VerdictState::Unknown) => "ramline show --for 2s, ramline show --all",
         _ => "ramline show pressure --for 2s, ramline show processes, ramline show --all",
     }

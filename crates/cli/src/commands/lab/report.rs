@@ -158,7 +158,8 @@ pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
         ramline_kernel::stdio::tell(problem);
     }
     let none = || {
-        let what = format!("{} holds no record of a run", folder.dir().display());
+        let what =
+            format!("{} is no folder of a series: it holds no record of a run (0000.json)", folder.dir().display());
         Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
     };
     let mut table = SeriesTable::of(&contents.records).ok_or_else(none)?;

@@ -11,7 +11,12 @@ pub fn value(text: &str) -> Result<(String, i64), String> {
     let wrong = || format!("'{}' is no setting; try: vm.swappiness=60", text.escape_debug());
     let (key, value) = text.split_once('=').ok_or_else(wrong)?;
     let key = key.trim();
-    let others = || format!("'{}' is no setting of memory: --set takes those below vm. (sysctl sets the others)", key.escape_debug());
+    let others = || {
+        format!(
+            "'{}' is no setting of memory: --set takes those below vm. (sysctl sets the others)",
+            key.escape_debug()
+        )
+    };
     // `kernel.panic`: a name of the kernel's that is not below vm.
     let is_other = !key.starts_with("vm.") && key.contains('.');
     let name = key.strip_prefix("vm.").ok_or_else(|| if is_other { others() } else { wrong() })?;

@@ -136,3 +136,24 @@ fn truth_9_promised_huge_pages_are_not_there_for_the_taking() {
     assert!(text.contains("only by ending the programs that use them or were promised them"), "{text}");
     never(&text, &["- unused huge pages", "nr_hugepages"]);
 }
+
+#[test]
+fn graphics_memory_that_its_driver_gives_back_and_a_zfs_cache_that_keeps_all_are_not_said_to_be_the_opposite() {
+    let of = |lines: &str| flat(&shown(&known_by(&format!("{RAM}{lines}"))));
+    let kept = of("GPUActive: 100 kB\nGPUReclaim: 2000000 kB\n");
+    assert!(kept.contains("graphics memory 1.9 GiB 8.1 % freed in part by its driver"), "{kept}");
+    let used = of("GPUActive: 2000000 kB\nGPUReclaim: 100 kB\n");
+    assert!(used.contains("graphics memory 1.9 GiB 8.1 % until its programs end"), "{used}");
+    let arc = |min: u64| {
+        let mut seen = known_by("MemTotal: 24682416 kB\nMemFree: 12000000 kB\nMemAvailable: 12000000 kB\n");
+        seen.zfs = Seen::of(Some(ramline_snapshot::zfs::Arc {
+            size: Bytes::from_gib(8),
+            min: Bytes::from_gib(min),
+            max: Bytes::from_gib(10),
+            evictable: None,
+        }));
+        flat(&shown(&seen))
+    };
+    assert!(arc(9).contains("kept by ZFS (zfs_arc_min)"), "{}", arc(9));
+    assert!(arc(1).contains("freed in part, down to c_min"), "{}", arc(1));
+}
