@@ -69,7 +69,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline show swap --for 10", "what moves in 10 s"),
             (
                 "sudo ramline show swap --sample",
-                "who owns what lies in swap, and what that costs in RAM, within a few percent",
+                "who owns what is in swap, and what that costs in RAM, within a few percent",
             ),
         ],
     ),

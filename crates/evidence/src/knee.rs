@@ -43,14 +43,14 @@ const MOST_RUNS: usize = 7;
 const LOWEST_PART: u64 = 64;
 /// Within this part of x % one run is enough to go on.
 const WELL_WITHIN: f64 = 0.5;
-/// Beyond so many times x % one run is enough to go on.
+/// Beyond this multiple of x % one run is enough to go on.
 const FAR_BEYOND: f64 = 4.0;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct KneeAsked {
-    /// So much slower than unlimited is still well: 0.1 is 10 %.
+    /// How much slower than without a limit is still acceptable: 0.1 is 10 %.
     pub within: f64,
     /// The interval is narrow enough at this ratio less 1.
     pub resolution: f64,

@@ -7,7 +7,7 @@
 //! | [`maps`] | address ranges of processes, every file behind them once, and what of it is in RAM |
 //! | [`mappers`], [`held`] | who maps files; who holds which file, with a name or without |
 //! | [`pages`] | anonymous pages of processes: where they are, and a few of them themselves |
-//! | [`swapped`] | whose pages lie in swap: slots of the areas by process, and zram's own list of slots |
+//! | [`swapped`] | whose pages are in swap: slots of the areas by process, and zram's own list of slots |
 //! | [`naming`] | names for what records call by numbers: files, tasks, disks |
 //! | [`vm_settings`] | settings below `/proc/sys/vm` beyond those of a snapshot |
 //! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |

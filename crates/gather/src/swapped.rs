@@ -1,4 +1,4 @@
-//! Whose pages lie in swap: the slots of each process by area, and zram's own list of slots (root).
+//! Whose pages are in swap: the slots of each process by area, and zram's own list of slots (root).
 //!
 //! What it is not: contents; no page is read and none comes back. Shared memory in swap has no entry in page tables: it belongs to files. What is not
 //! looked at within the time is counted.
@@ -53,7 +53,7 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
             found.seen.left_out_bytes += swap;
             continue;
         }
-        tell(&format!("whose pages lie in swap: process {} of {}, {}", at + 1, order.len(), process.name));
+        tell(&format!("whose pages are in swap: process {} of {}, {}", at + 1, order.len(), process.name));
         match slots::of_process(root, process, &mut text, over) {
             Ok(slots) => {
                 let owner = Owner {

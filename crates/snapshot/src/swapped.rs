@@ -1,4 +1,4 @@
-//! Whose pages lie in swap: slots of the areas by process, and what zram says of its slots.
+//! Whose pages are in swap: slots of the areas by process, and what zram says of its slots.
 //!
 //! A document of its own, not a section: it takes a look at the page tables of every process with swapped pages. Which area has which of the
 //! kernel's numbers is nowhere written; [`places`] finds it.

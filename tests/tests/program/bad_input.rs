@@ -254,7 +254,11 @@ fn a_setting_that_is_not_of_memory_is_said_to_be_none_and_who_sets_it() {
     for command in ["plan", "apply"] {
         let run = ramline(&["tune", command, "--set", "kernel.panic=1"]);
         assert_eq!(run.code, 2, "{}", run.stdout);
-        assert!(run.stderr.contains("'kernel.panic' is no setting of memory: --set takes those below vm."), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("'kernel.panic' is no setting of memory: --set takes those below vm."),
+            "{}",
+            run.stderr
+        );
     }
 }
 
@@ -274,5 +278,9 @@ fn a_folder_with_other_files_is_no_series() {
     let folder = Tree::of("").file("/settings.json", "{}").file("/notes.json", "[1]");
     let run = ramline(&["lab", "report", folder.path()]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("is no folder of a series") && run.stderr.contains("try: ramline lab list"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("is no folder of a series") && run.stderr.contains("try: ramline lab list"),
+        "{}",
+        run.stderr
+    );
 }

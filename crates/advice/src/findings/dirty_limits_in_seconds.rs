@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = Rule {
 /// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where it is set lower, since that makes the
 /// writing begin sooner and the disk no slower.
 pub(crate) const EXPIRE_S: f64 = 30.0;
-/// The fastest of its passes may be so many times the slowest.
+/// The largest ratio of its fastest pass to its slowest.
 const SPREAD: f64 = 1.5;
 /// The limit advised: what the disk writes between two wake-ups of the flusher (`dirty_writeback_centisecs`, 5 s).
 pub(crate) const ADVISED_S: f64 = 5.0;

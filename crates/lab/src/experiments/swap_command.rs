@@ -13,14 +13,14 @@ use ramline_sandbox::child::command::{self, CommandRun, Ran};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "swap-command";
-/// A run within the limit is given up after so many times the time without one, and not before [`LEAST_TIME`].
+/// A run within the limit is given up after this multiple of the time without one, and not before [`LEAST_TIME`].
 const PATIENCE: u32 = 10;
 const LEAST_TIME: Duration = Duration::from_secs(10);
 /// Without a limit that was asked for: this share of what the command used.
 const SHARE: (u64, u64) = (2, 3);
 /// The smallest limit: ramline's own launcher has to live in it.
 const LEAST: Bytes = Bytes::from_mib(8);
-/// An area takes so many times what the command used, so that it is never full.
+/// An area holds this multiple of what the command used, so that it is never full.
 const ROOM: u64 = 2;
 /// From this on the sum of limit and pool is said to be off.
 const OFF: f64 = 0.02;

@@ -16,7 +16,7 @@ use super::error::PagesError;
 
 /// Of the pages in RAM at most so many of a sample are cold, of four.
 const COLD_OF_FOUR: usize = 3;
-/// So many times the pages wanted are looked at for warmth.
+/// Pages that are looked at for warmth, as a multiple of those wanted.
 const LOOKED_AT: u64 = 2;
 
 /// Pages with what is known of each but its contents.

@@ -33,7 +33,7 @@ impl std::fmt::Display for Trust {
 const LOOK: Duration = Duration::from_millis(200);
 /// Share of CPU time others may use: one of two CPUs busy would already be too much.
 const BUSY: f64 = 0.2;
-/// The largest batch median may be so many times the smallest.
+/// The largest ratio of two batch medians.
 const SPREAD: f64 = 1.5;
 
 /// A look at load and pressure; `None` where /proc cannot say.

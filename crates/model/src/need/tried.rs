@@ -6,7 +6,7 @@ use super::{Need, NeedAnswer, NeedStep, STEPS, has_room};
 use crate::groups::GroupTree;
 use crate::prelude::*;
 
-/// At most so many times its size is given to a group.
+/// The most a group is given, as a multiple of its size.
 const MOST_TIMES: u64 = 4;
 /// Less than this much more is no trial.
 const LEAST_PERCENT: u64 = 5;

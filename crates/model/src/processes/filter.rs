@@ -28,7 +28,7 @@ pub struct Matched {
     pub processes: u64,
     /// What they hold in RAM together.
     pub holds: Spread,
-    /// What of them lies in swap.
+    /// What of them is in swap.
     pub swap: Bytes,
 }
 

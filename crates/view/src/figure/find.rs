@@ -30,7 +30,7 @@ pub struct FoundNumber {
 
 /// There is no such number, and no such topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot explain '{}': no topic and no number of a screen or report has this name{}\ntry: {}ramline explain --list", name.escape_debug(), list(closest), shell(closest))]
+#[error("cannot explain '{}': no topic and no number of a screen or report has this name{}\ntry: {}ramline explain --list", name.escape_debug(), list(closest), shell(name, closest))]
 pub struct UnknownName {
     /// As asked.
     pub name: String,
@@ -42,7 +42,12 @@ fn list(closest: &[String]) -> String {
     if closest.is_empty() { String::new() } else { format!("; closest: {}", closest.join(", ")) }
 }
 
-fn shell(closest: &[String]) -> String {
+fn shell(name: &str, closest: &[String]) -> String {
+    // `00:46`: what happened then is what is asked.
+    let is_time = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if name.contains(':') && name.split(':').all(is_time) {
+        return format!("ramline explain kill --at {name}, or ");
+    }
     closest.first().map_or_else(String::new, |first| {
         if first.contains(' ') {
             format!("ramline explain '{first}', or ")

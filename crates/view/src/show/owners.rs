@@ -1,4 +1,4 @@
-//! Who owns what lies in swap, and what it costs in RAM: a part of `show swap` and of `show zram`.
+//! Who owns what is in swap, and what it costs in RAM: a part of `show swap` and of `show zram`.
 
 use ramline_model::processes::Spread;
 use ramline_model::swapped::{CostBy, OwnedArea, OwnedIn, SwapOwner, SwapOwners};
@@ -13,7 +13,7 @@ pub(super) fn owners(sheet: &mut Sheet, owners: &SwapOwners, top: Option<usize>)
     let most = top.unwrap_or(usize::MAX);
     let several = owners.is_in_several_areas();
     if !owners.processes.is_empty() {
-        sheet.heading("Whose pages lie in swap (now), and what they cost in RAM");
+        sheet.heading("Whose pages are in swap (now), and what they cost in RAM");
         sheet.table(table(&owners.processes, most, several, "process"));
         more_rows(sheet, owners.processes.len(), most);
     }

@@ -88,11 +88,8 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
     }
     if let Some(pressure) = pressure {
         rates_text(&mut sheet, pressure);
-        let killed = |n| {
-            format!(
-                "The kernel killed {n} for want of memory since boot: journalctl -k -g 'Killed process' names them."
-            )
-        };
+        let killed =
+            |n| format!("The kernel killed {n} for want of memory since boot. Which, and why: ramline explain kill");
         let kills = pressure.kills_since_boot.filter(|n| *n > 0);
         sheet.line(kills.map(|n| killed(number::things(n, "process"))));
     }

@@ -36,7 +36,7 @@ pub enum SortBy {
     Anon,
     /// Its share of files and shared memory.
     Shared,
-    /// What lies in swap.
+    /// What is in swap.
     Swap,
     /// Page tables.
     PageTables,

@@ -29,7 +29,7 @@ pub struct ShowSwap {
     pub zswap: Option<Zswap>,
     /// What has gone from zram to an area below it; `None` where nothing has.
     pub spill: Option<Spill>,
-    /// Who owns what lies in swap, and what that costs in RAM; `None` in a capture, and where nothing lies there.
+    /// Who owns what is in swap, and what that costs in RAM; `None` in a capture, and where nothing lies there.
     pub owners: Option<SwapOwners>,
     /// Rows of the tables of owners; `None` is all.
     #[serde(skip)]
@@ -130,7 +130,7 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
         let slower = |first| format!("{path} is used after {first}, which is a slower kind of device.");
         sheet.warn(outranked_by.as_ref().map(slower));
     }
-    sheet.more("What lies in swap, and what moves", |more| {
+    sheet.more("What is in swap, and what moves", |more| {
         more.point("  in swap  ", format!("{} of {} (now)", state.used, state.total));
         for area in &state.areas {
             let slots = area.slots.filter(Slots::is_more_than_stored);

@@ -19,7 +19,7 @@ pub struct ShowZram {
     pub zram: Option<ZramState>,
     /// MemTotal, for the capacity formula.
     pub ram: Option<Bytes>,
-    /// Who owns the pages, and how old they are; `None` in a capture, and where nothing lies in swap.
+    /// Who owns the pages, and how old they are; `None` in a capture, and where nothing is in swap.
     pub owners: Option<SwapOwners>,
     /// Rows of the tables of owners; `None` is all.
     #[serde(skip)]

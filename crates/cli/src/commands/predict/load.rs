@@ -16,6 +16,7 @@ use super::recorded::Recorded;
 use super::Predict;
 use crate::commands::trace::files;
 use crate::prelude::*;
+use crate::retry;
 
 /// Runs of each setting that the lab makes for --verify.
 const RUNS: &str = "3";
@@ -98,6 +99,12 @@ impl Predicted {
     pub fn refusal(&self, error: PredictError) -> anyhow::Error {
         match (self, error) {
             (Predicted::File { path, .. }, PredictError::Touches(error)) => files::of_file(path, error),
+            // What is proposed is this command with another size: its other options stay.
+            (_, PredictError::Refused { reason, hint }) if hint.starts_with("ramline predict ") => {
+                let more: Vec<&str> = hint.split_whitespace().skip(3).collect();
+                let hint = retry::with(&retry::given(), &more);
+                refusal(PredictError::Refused { reason, hint }).into()
+            }
             (_, error) => refusal(error).into(),
         }
     }

@@ -1,4 +1,4 @@
-//! Who owns what lies in swap: of `ramline show swap` and `ramline show zram`.
+//! Who owns what is in swap: of `ramline show swap` and `ramline show zram`.
 
 use ramline_gather::swapped;
 use ramline_measure::pages::sample_swapped;
@@ -63,5 +63,5 @@ impl Owners {
     }
 }
 
-/// Reading pages may take so many times the budget of looking at page tables.
+/// The budget of reading pages, as a multiple of that of page tables.
 const SAMPLING: u32 = 5;

@@ -68,7 +68,7 @@ choices!(SortBy {
     Rss: "rss", "What it maps and is in RAM, shared pages in each";
     Anon: "anon", "Anonymous memory";
     Shared: "shared", "Share of files and shared memory";
-    Swap: "swap", "What lies in swap";
+    Swap: "swap", "What is in swap";
     PageTables: "page-tables", "Page tables";
     Growth: "growth", "Growth between two looks";
     Cpu: "cpu", "Share of a processor between two looks";

@@ -24,7 +24,8 @@ choices!(Other {
 
 /// Opens a file of touches.
 pub fn open(path: &Path) -> Result<Reader<BufReader<File>>> {
-    let file = input::open("read the trace", path)?;
+    let file = input::open("read the trace", path)
+        .map_err(|error| error.or_hint("ramline trace make code-plus-data --out FILE"))?;
     let reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| of_file(path, error))?;
     Ok(reader.within(own_room(&Root::live())?.0))
 }

@@ -222,7 +222,7 @@ turn  area        device                priority     size     uses   share
    1  /dev/zram0  zram: compressed RAM       100  2.0 GiB  1.0 GiB  50.0 %  #####.....
    2  /dev/sda2   device not known            -2  2.0 GiB      0 B   0.0 %  ..........
 
-What lies in swap, and what moves
+What is in swap, and what moves
   in swap  1.0 GiB of 4.0 GiB (now)
   moving   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
            refaults: 0 process pages/s needed again after they left, over 2.0 s
