@@ -214,3 +214,16 @@ fn nothing_switches_on_psi_in_a_kernel_that_is_older() {
     assert!(pressure("").contains("has no PSI (since 4.20)") && !pressure("").contains("psi=1"), "{}", pressure(""));
     assert!(pressure("KReclaimable: 30000 kB\n").contains("psi=1"), "{}", pressure("KReclaimable: 30000 kB\n"));
 }
+
+#[test]
+fn a_memory_controller_that_is_switched_off_is_said_to_be_and_how_it_is_switched_on() {
+    let tree =
+        Tree::of("healthy/linux-6.12-zram").file("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n").file(
+            "/proc/cgroups",
+            "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t0\t36\t1\nmemory\t0\t36\t0\npids\t0\t36\t1\n",
+        );
+    let run = ramline(&["explain", "cgroup-memory", "--root", tree.path()]);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("memory controller of control groups, which is switched off"), "{text}");
+    assert!(text.contains("cgroup_enable=memory"), "{text}");
+}
