@@ -71,11 +71,10 @@ impl CacheVerb for Stat {
         failures.finish(terminal.as_ref(), "sudo ramline cache stat PATH");
         drop(terminal);
         // The kernel answers the owner of a file, and root.
-        let all = seen.total.files + seen.total.unknown;
         if seen.total.unknown > 0 && seen.total.files == 0 && ramline_kernel::process::uid() != 0 {
             let again = ramline_units::command_line(crate::retry::given());
             ramline_kernel::stdio::tell(&format!(
-                "ramline: none of {all} files is this user's, and of others only root is told\n  try: sudo {again}"
+                "ramline: only root may see how much of other users' files is cached\n  try: sudo {again}"
             ));
         }
         let code = match seen.total {
