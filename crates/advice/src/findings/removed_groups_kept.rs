@@ -37,14 +37,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     Some(Draft {
         title: format!("{dying} memory groups were removed and still exist: page cache or tmpfs keeps them"),
         weight: Weight::Note,
-        effect: "each keeps counters for every processor, and every reading of memory.stat and every reclaim passes through them; near 65535 no container starts (No space left on device)".into(),
+effect: "each keeps counters for every processor, and every reading of memory.stat and every reclaim passes through them; near 65535 no container starts \
+                 (No space left on device). To free those that only clean page cache keeps, once: echo 1 > /proc/sys/vm/drop_caches; files are then read from disk again"
+            .into(),
         evidence: grounds,
         confidence: Confidence::High,
-        change: Some(Change::by(
-            "drops clean page cache once, and with it the groups that only it keeps; files in tmpfs keep theirs until deleted",
-            ["sync; echo 1 | sudo tee /proc/sys/vm/drop_caches".to_owned()],
-            ["nothing to undo: files are read from disk again as they are needed".to_owned()],
-        )),
         ..Draft::default()
     })
 }
