@@ -372,15 +372,18 @@ fn what_an_old_snapshot_does_not_hold_is_no_fact_about_the_machine() {
 
 #[test]
 fn the_first_line_names_what_a_group_loses_however_long_the_groups_name_is() {
-    let line = |name: &str| {
+    let verdict = |name: &str| {
         let mut case = group(800, 99);
         for snapshot in [case.before.as_mut().unwrap(), &mut case.now] {
             let Seen::Seen { data, .. } = &mut snapshot.groups else { panic!("no groups") };
             data.list.iter_mut().for_each(|group| group.path = name.to_owned());
         }
         let window = case.before.as_ref().map(|before| Window::new(before, &case.now).unwrap());
-        headline(&Inputs { snapshot: &case.now, window, tiers: None, runs: &[] }).unwrap().text
+        headline(&Inputs { snapshot: &case.now, window, tiers: None, runs: &[] }).unwrap()
     };
+    let line = |name: &str| verdict(name).text;
+    let details = verdict("/web").details;
+    assert_eq!(details.iter().filter(|detail| detail.contains("/web")).count(), 1, "the same is said once: {details:?}");
     assert!(line("/web").ends_with(" available; group /web is at its limit and loses its cache."), "{}", line("/web"));
     assert_eq!(
         line("/system.slice/a-rather-long-name.service"),
