@@ -32,7 +32,7 @@ pub use ask::Ask;
 pub use by_load::{ByLoad, nearly_fastest};
 use desk::Desk;
 pub use named::{NotPlanned, planned_finding};
-pub use own::nearest_setting;
+pub use own::{NOT_JUDGED, nearest_setting};
 pub use settled::findings_on;
 pub use to_try::settings_to_try;
 

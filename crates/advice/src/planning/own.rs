@@ -7,6 +7,9 @@ use super::harsh;
 use super::line::{Draft, reason};
 use crate::slip::slip;
 
+/// The risk of a value of the reader's own that takes little, or of which nothing is known.
+pub const NOT_JUDGED: &str = "not judged: it is your own value";
+
 /// Pairs of which setting one makes the other 0.
 const EXCLUSIVE: [(&str, &str); 4] = [
     ("dirty_bytes", "dirty_ratio"),
@@ -50,7 +53,7 @@ pub(super) fn plan(desk: &mut Desk<'_>) {
                 let risk = match &left {
                     Some(left) if left.is_harsh => format!("{}; the machine may stand still", left.words),
                     Some(left) => left.words.clone(),
-                    None => "not judged: it is your own value".to_owned(),
+                    None => NOT_JUDGED.to_owned(),
                 };
                 let steps = match refused(name, *then, desk.inputs.snapshot.machine.page_size) {
                     Some(why) => Err(why),

@@ -383,7 +383,11 @@ fn the_first_line_names_what_a_group_loses_however_long_the_groups_name_is() {
     };
     let line = |name: &str| verdict(name).text;
     let details = verdict("/web").details;
-    assert_eq!(details.iter().filter(|detail| detail.contains("/web")).count(), 1, "the same is said once: {details:?}");
+    assert_eq!(
+        details.iter().filter(|detail| detail.contains("/web")).count(),
+        1,
+        "the same is said once: {details:?}"
+    );
     assert!(line("/web").ends_with(" available; group /web is at its limit and loses its cache."), "{}", line("/web"));
     assert_eq!(
         line("/system.slice/a-rather-long-name.service"),

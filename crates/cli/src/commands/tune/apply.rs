@@ -2,8 +2,9 @@
 
 use ramline_act::StateDir;
 use ramline_act::standing::{Guard, Request, Standing, Transaction};
+use ramline_advice::planning::NOT_JUDGED;
 use ramline_kernel::service;
-use ramline_plan::{Plan, Revert, Step};
+use ramline_plan::{Plan, PlanLine, Revert, Step};
 use ramline_view::Tense;
 
 use super::back::refuse_half_done;
@@ -47,6 +48,11 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
         let steps = Revert::around(revert.as_ref(), number, steps);
         output::text(&steps.iter().map(|(step, _)| step.line() + "\n").collect::<String>())?;
         answers::unchanged(plan).iter().for_each(|line| stdio::tell(line));
+        // Without --dry-run the whole plan is shown before the question.
+        let own = |line: &&PlanLine| line.why.first().is_some_and(|why| why.source.starts_with("--set"));
+        for line in plan.changes().filter(own).filter(|line| line.harsh.is_none() && line.risk != NOT_JUDGED) {
+            stdio::tell(&format!("{} {}: {}", line.target, line.new.as_deref().unwrap_or_default(), line.risk));
+        }
         may_be_applied(plan, how)?;
         return Ok(answers::code(plan));
     }

@@ -51,7 +51,11 @@ fn kills_since_boot_are_said_where_there_were_any() {
     };
     let (number, text) = killed(Some(3));
     assert_eq!(number, Some(3));
-    assert!(text.contains("The kernel killed 3 processes for want of memory since boot. Which, and why: ramline explain kill"));
+    assert!(
+        text.contains(
+            "The kernel killed 3 processes for want of memory since boot. Which, and why: ramline explain kill"
+        )
+    );
     assert!(killed(Some(1)).1.contains("killed 1 process for"));
     for none in [Some(0), None] {
         let (number, text) = killed(none);
