@@ -9,6 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 mod targets {
     pub mod elf;
+    pub mod history;
     pub mod hot_set;
     pub mod journal;
     pub mod kernel_log;
@@ -26,6 +27,7 @@ type Target = fn(&[u8]);
 
 const TARGETS: &[(&str, Target)] = &[
     ("elf", targets::elf::once),
+    ("history", targets::history::once),
     ("hot_set", targets::hot_set::once),
     ("journal", targets::journal::once),
     ("kernel_log", targets::kernel_log::once),

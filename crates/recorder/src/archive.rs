@@ -8,10 +8,23 @@ use ramline_snapshot::Snapshot;
 
 use crate::gaps::{Between, Gap, gap};
 use crate::place::{HistoryFile, files};
+use crate::recording::{USERS_EVERY, WHOLE_EVERY};
 use crate::{Error, Result};
 
 /// No file of history is larger.
 const LARGEST: u64 = 1 << 30;
+
+/// Rates of a moment are those of so long before it, unless another time is asked for: in it, who holds memory was read once more.
+const USUAL_SPAN_MS: u64 = USERS_EVERY;
+
+/// A process whose memory does not change is read again with the next whole frame only: of less time no growth of its processor time is known.
+fn without_processor_time(before: &mut Snapshot) {
+    if let Some(processes) = before.processes.data_mut() {
+        for process in &mut processes.list {
+            (process.cpu_ticks, process.major_faults) = (None, None);
+        }
+    }
+}
 
 /// The files of a directory.
 #[derive(Debug)]
@@ -261,20 +274,22 @@ impl Part {
     pub fn moment(&self, index: usize, span_ms: Option<u64>) -> Result<Recorded> {
         let instant = self.instants.get(index).copied();
         let instant = instant.ok_or_else(|| self.garbage("there is no such frame"))?;
-        let earlier = match span_ms {
-            None => index.checked_sub(1),
-            Some(span) => self.last_at(instant.at.wall_ms.saturating_sub(span)).filter(|earlier| *earlier < index),
-        };
+        let span = span_ms.unwrap_or(USUAL_SPAN_MS);
+        let earlier = self.last_at(instant.at.wall_ms.saturating_sub(span)).filter(|earlier| *earlier < index);
+        // Soon after the recorder began there is less.
+        let earlier = earlier.or_else(|| index.checked_sub(1).filter(|_| span_ms.is_none()));
         let earlier = earlier.filter(|earlier| self.boot_id(*earlier) == self.boot_id(index));
         let before = earlier.and_then(|earlier| self.texts(earlier).ok());
         let texts = self.texts(index)?;
         let path = self.file.path.display().to_string();
         let snapshot = |texts: &Texts| to_snapshot(&path, texts).map_err(|error| self.garbage(&error.to_string()));
-        Ok(Recorded {
-            snapshot: snapshot(&texts)?,
-            at: instant.at,
-            before: before.map(|texts| snapshot(&texts)).transpose()?,
-        })
+        let mut before = before.map(|texts| snapshot(&texts)).transpose()?;
+        let since = earlier.and_then(|earlier| self.instants.get(earlier)).map(|earlier| earlier.at);
+        let recent = since.is_some_and(|since| instant.at.boot_ms < since.boot_ms.saturating_add(WHOLE_EVERY));
+        if let Some(before) = before.as_mut().filter(|_| recent) {
+            without_processor_time(before);
+        }
+        Ok(Recorded { snapshot: snapshot(&texts)?, at: instant.at, before })
     }
 
     /// The texts of an instant.

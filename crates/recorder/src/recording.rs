@@ -53,9 +53,11 @@ pub struct Ended {
 pub const PROCESSORS: &str = "processors";
 
 const SECOND: u64 = 1_000;
-const USERS_EVERY: u64 = 15 * SECOND;
+/// Who holds memory is read so often, in milliseconds.
+pub const USERS_EVERY: u64 = 15 * SECOND;
 const SETTINGS_EVERY: u64 = 60 * SECOND;
-const WHOLE_EVERY: u64 = 15 * 60 * SECOND;
+/// And everything anew.
+pub const WHOLE_EVERY: u64 = 15 * 60 * SECOND;
 /// After so long what was appended is written to disk.
 const SYNC_EVERY: u64 = 30 * SECOND;
 /// Users are read with every frame for so long after a kill or a stall.

@@ -36,6 +36,9 @@ pub struct Sar {
     format: Format,
 }
 
+/// Wider than any of its tables.
+const WIDE: usize = 200;
+
 /// Sections that its columns are made of.
 const SECTIONS: [&str; 4] = ["schema_version", "machine", "meminfo", "vmstat"];
 
@@ -65,7 +68,8 @@ impl Sar {
                 last = Some((at.wall_ms, seen, ticks));
             });
         }
-        self.format.screen(&table)?;
+        // As wide as its columns are, as sar's own: a line is for tools that cut columns, too.
+        self.format.print(&table, |style| table.text(&Style { width: WIDE, ..*style }))?;
         Ok(if table.rows.is_empty() { exit::PARTLY } else { exit::DONE })
     }
 
