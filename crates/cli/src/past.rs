@@ -21,7 +21,7 @@ pub struct Past {
     #[arg(long, value_name = "TIME", global = true, requires = "from", help_heading = PAST)]
     pub to: Option<String>,
     /// Where it was recorded [default: where 'ramline record' writes]
-    #[arg(long = "history", value_name = "DIR", global = true, help_heading = PAST)]
+    #[arg(id = "recorded-in", long = "history", value_name = "DIR", global = true, help_heading = PAST)]
     pub dir: Option<PathBuf>,
 }
 
