@@ -38,5 +38,7 @@ mod sections;
 pub mod swapped;
 mod vm_settings;
 
-pub use sections::{Late, Meta, OverTime, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking, set_up};
+pub use sections::{
+    Late, Meta, OverTime, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking, set_up,
+};
 pub use vm_settings::{vm_setting, vm_settings};

@@ -151,7 +151,8 @@ fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8]) -> (Vec<u
     put(&mut body, at.boot_ms);
     put(&mut body, place);
     body.extend_from_slice(&after.to_le_bytes());
-    let packed = Some(content).filter(|content| content.len() >= WORTH).and_then(|c| zstd::bulk::compress(c, LEVEL).ok());
+    let packed =
+        Some(content).filter(|content| content.len() >= WORTH).and_then(|c| zstd::bulk::compress(c, LEVEL).ok());
     let packed = packed.filter(|packed| packed.len() < content.len());
     let kind = if packed.is_some() { kind | COMPRESSED } else { kind };
     body.extend_from_slice(packed.as_deref().unwrap_or(content));

@@ -1,7 +1,8 @@
 //! A file of history, cut off anywhere, damaged anywhere, of a later version or another time: what is lost is counted and nothing is made up.
 
 use ramline_history::{
-    Begins, Decoder, Encoder, Found, Head, Kind, Moment, NotHistory, Note, Texts, frames, from_snapshot, note, to_snapshot,
+    Begins, Decoder, Encoder, Found, Head, Kind, Moment, NotHistory, Note, Texts, frames, from_snapshot, note,
+    to_snapshot,
 };
 use ramline_snapshot::Snapshot;
 

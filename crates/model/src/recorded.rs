@@ -22,8 +22,7 @@ pub fn row(unix_ms: u64, seen: &Snapshot) -> HistoryRow {
             (size(m.shmem), size(m.s_reclaimable), size(m.s_unreclaim));
         (row.page_tables, row.kernel_stack) = (size(m.page_tables), size(m.kernel_stack));
         (row.dirty, row.writeback, row.committed) = (size(m.dirty), size(m.writeback), size(m.committed_as));
-        (row.swap_total, row.swap_free, row.swap_cached) =
-            (size(m.swap_total), size(m.swap_free), size(m.swap_cached));
+        (row.swap_total, row.swap_free, row.swap_cached) = (size(m.swap_total), size(m.swap_free), size(m.swap_cached));
     }
     if let Some(v) = seen.vmstat.data() {
         (row.pgpgin, row.pgpgout, row.pswpin, row.pswpout) = (v.pgpgin, v.pgpgout, v.pswpin, v.pswpout);

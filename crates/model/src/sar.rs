@@ -189,7 +189,9 @@ impl SarPaging {
             scanned_kswapd: kswapd,
             scanned_direct: direct,
             reclaimed,
-            efficiency_percent: scanned.zip(reclaimed).map(|(all, got)| if all > 0.0 { got * 100.0 / all } else { 0.0 }),
+            efficiency_percent: scanned
+                .zip(reclaimed)
+                .map(|(all, got)| if all > 0.0 { got * 100.0 / all } else { 0.0 }),
             refaults_file: rate(Vmstat::refault_file),
             refaults_anon: rate(|v| v.workingset_refault_anon),
         }
@@ -260,7 +262,9 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_window_and_what_no_counter_says_is_none() {
         let text = |scan: u64, steal: u64| {
-            format!("pgscan_kswapd {scan}\npgscan_direct 0\npgsteal_kswapd {steal}\npgsteal_direct 0\npgmajfault {scan}\n")
+            format!(
+                "pgscan_kswapd {scan}\npgscan_direct 0\npgsteal_kswapd {steal}\npgsteal_direct 0\npgmajfault {scan}\n"
+            )
         };
         let (before, after) = (seen("MemTotal: 1 kB\n", &text(0, 0), 10), seen("MemTotal: 1 kB\n", &text(100, 50), 20));
         let window = Window::new(&before, &after).unwrap();
@@ -272,7 +276,10 @@ mod tests {
     #[test]
     fn processors_are_shares_of_all_their_time() {
         let share = SarProcessors::new(&[0; 8], &[10, 0, 15, 50, 20, 2, 3, 0]).unwrap();
-        assert_eq!((share.user, share.system, share.iowait, share.idle), (Some(10.0), Some(20.0), Some(20.0), Some(50.0)));
+        assert_eq!(
+            (share.user, share.system, share.iowait, share.idle),
+            (Some(10.0), Some(20.0), Some(20.0), Some(50.0))
+        );
         assert_eq!(SarProcessors::new(&[9; 8], &[1; 8]), None, "a reset");
     }
 }

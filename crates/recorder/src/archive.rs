@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ramline_history::{Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, to_snapshot};
+use ramline_history::{
+    Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, to_snapshot,
+};
 use ramline_kernel::input;
 use ramline_snapshot::Snapshot;
 
@@ -174,12 +176,13 @@ impl Archive {
         later: Option<(Moment, Between)>,
     ) -> Result<Recorded, NotFound> {
         let Some(instant) = part.instants.get(index) else { return Err(NotFound::Nothing(self.dir.clone())) };
-        let next = part.instants.get(index + 1).map(|next| (next.at, part.between(index + 1, index + 1))).or_else(|| {
-            let (at, mut between) = later?;
-            let mut own = part.between(index + 1, usize::MAX);
-            own.notes.append(&mut between.notes);
-            Some((at, Between { damaged: own.damaged || between.damaged, ..own }))
-        });
+        let next =
+            part.instants.get(index + 1).map(|next| (next.at, part.between(index + 1, index + 1))).or_else(|| {
+                let (at, mut between) = later?;
+                let mut own = part.between(index + 1, usize::MAX);
+                own.notes.append(&mut between.notes);
+                Some((at, Between { damaged: own.damaged || between.damaged, ..own }))
+            });
         let interval = part.interval_ms(index);
         if let Some((next, between)) = &next
             && let Some(gap) = gap(instant.at, *next, interval, part.boot_id(index), between)

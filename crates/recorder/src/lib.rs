@@ -31,7 +31,9 @@ pub enum Error {
     #[error(transparent)]
     Kernel(#[from] ramline_kernel::KernelError),
     /// Another recorder writes there.
-    #[error("{dir} is being written by another recorder{holder}\n  try: ramline record --dir ANOTHER_DIR, or end that one")]
+    #[error(
+        "{dir} is being written by another recorder{holder}\n  try: ramline record --dir ANOTHER_DIR, or end that one"
+    )]
     Busy {
         /// The directory.
         dir: String,

@@ -110,7 +110,9 @@ mod tests {
             HistoryFile::name("2026-11-29".parse().unwrap(), 2),
             HistoryFile::seconds_name(day, 46 * 60 + 5),
         ];
-        for name in names.iter().map(String::as_str).chain(["notes.txt", "2026-11-30.x.ramline", "2026-11-30.1.ramline"]) {
+        for name in
+            names.iter().map(String::as_str).chain(["notes.txt", "2026-11-30.x.ramline", "2026-11-30.1.ramline"])
+        {
             std::fs::write(dir.path().join(name), "x").unwrap();
         }
         let found: Vec<(String, u32)> =

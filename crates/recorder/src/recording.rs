@@ -99,7 +99,8 @@ pub fn record(root: &Root, options: &Options, tell: &mut dyn FnMut(&str)) -> Res
     let interval_ms = u64::try_from(options.interval.as_millis()).unwrap_or(u64::MAX).max(1);
     let begin = now();
     recorder.note(begin, &Note::Began { version: options.ramline.clone(), boot_id, interval_ms }, tell)?;
-    let end = options.span.map(|span| begin.boot_ms.saturating_add(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
+    let end =
+        options.span.map(|span| begin.boot_ms.saturating_add(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
     let mut next_frame = begin.boot_ms;
     loop {
         let at = now();

@@ -83,7 +83,9 @@ fn a_moment_is_the_last_frame_before_and_a_stop_is_a_gap() {
     assert_eq!(asked(dir.path(), 24_000).unwrap(), "h4");
     assert_eq!(asked(dir.path(), 101_000).unwrap(), "later");
     assert!(matches!(asked(dir.path(), 60_000), Err(NotFound::Gap(gap)) if gap.why == Why::Ended));
-    assert!(matches!(Archive::open(dir.path()).unwrap().at(START - 1, None), Err(NotFound::Before(first)) if first == START));
+    assert!(
+        matches!(Archive::open(dir.path()).unwrap().at(START - 1, None), Err(NotFound::Before(first)) if first == START)
+    );
     assert!(matches!(asked(dir.path(), 10_000_000), Err(NotFound::After(_))));
     let before = Archive::open(dir.path()).unwrap().at(START + 7000, None).unwrap().before.unwrap();
     assert_eq!(before.machine.host.as_deref(), Some("h0"));

@@ -19,7 +19,9 @@ pub(super) fn sentences(growth: &GrowthBefore, kill: &Kill) -> Vec<String> {
     {
         let held = growth.processes.iter().any(|one| one.pid.is_some_and(|one| u64::from(one) == u64::from(pid)));
         out.extend((u64::from(pid) != u64::from(grew)).then(|| {
-            if held { "The process that was killed grew too, but not most.".to_owned() } else {
+            if held {
+                "The process that was killed grew too, but not most.".to_owned()
+            } else {
                 "The process that was killed is not among those that grew.".to_owned()
             }
         }));

@@ -38,7 +38,8 @@ impl Record {
         source.must_be_live("record")?;
         let text = "--interval: at least 1s, since each frame is work\n  try: ramline record --interval 5s";
         ensure!(self.interval >= Duration::from_secs(1), Failure::usage(text));
-        let text = format!("--max-size: at least {LEAST}, or no frame of a large machine fits\n  try: --max-size 400MiB");
+        let text =
+            format!("--max-size: at least {LEAST}, or no frame of a large machine fits\n  try: --max-size 400MiB");
         ensure!(self.max_size >= LEAST, Failure::usage(text));
         let dir = self.dir.clone().map_or_else(state::history, Ok)?;
         signals::install();

@@ -50,7 +50,11 @@ pub enum Topic {
 impl Show {
     /// What `ramline` without a subcommand does.
     pub const fn plain(format: Format) -> Show {
-        Show { topic: None, common: Common { span: None, watch: None, json: format.json, all: false }, past: Past::NONE }
+        Show {
+            topic: None,
+            common: Common { span: None, watch: None, json: format.json, all: false },
+            past: Past::NONE,
+        }
     }
 
     /// Runs the command.

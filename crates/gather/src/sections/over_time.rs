@@ -33,8 +33,7 @@ pub enum Sweep {
     Whole,
 }
 
-const SECONDS: Wanted =
-    Wanted { meminfo: true, vmstat: true, pressure_memory: true, swaps: true, ..Wanted::NOTHING };
+const SECONDS: Wanted = Wanted { meminfo: true, vmstat: true, pressure_memory: true, swaps: true, ..Wanted::NOTHING };
 const COUNTERS: Wanted = Wanted { zoneinfo: true, pressure_io: true, pressure_cpu: true, zram: true, ..SECONDS };
 const USERS: Wanted = Wanted { buddyinfo: true, mounts: true, cgroups: true, groups: true, ..COUNTERS };
 const SETTINGS: Wanted = Wanted {

@@ -97,7 +97,9 @@ fn groups(before: &Snapshot, after: &Snapshot) -> Vec<Grown> {
         .filter_map(|group| Some((group.path.as_str(), size(group)?)))
         .collect();
     let now = after.groups.data().into_iter().flat_map(|all| &all.list).filter(|group| group.path != "/");
-    largest(now.filter_map(|group| grown(group.path.clone(), None, known.get(group.path.as_str()).copied(), size(group)?)))
+    largest(
+        now.filter_map(|group| grown(group.path.clone(), None, known.get(group.path.as_str()).copied(), size(group)?)),
+    )
 }
 
 fn grown(name: String, pid: Option<u32>, before: Option<Bytes>, after: Bytes) -> Option<Grown> {

@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use ramline_advice::Explanation;
 use crate::history::SarTable;
+use ramline_advice::Explanation;
 use ramline_advice::kill::ExplainedKill;
-use ramline_evidence::history::{HistoryCheck, HistoryList, HistoryRow};
 use ramline_evidence::SeriesVersus;
+use ramline_evidence::history::{HistoryCheck, HistoryList, HistoryRow};
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
 use ramline_evidence::{ChangeList, FleetReport};

@@ -18,7 +18,8 @@ const NAMED: usize = 20;
 /// # Errors
 /// The directory cannot be read.
 pub fn run(dir: &Path, format: Format) -> Result<u8> {
-    let mut list = HistoryList { schema_version: SCHEMA_VERSION, dir: dir.display().to_string(), ..HistoryList::default() };
+    let mut list =
+        HistoryList { schema_version: SCHEMA_VERSION, dir: dir.display().to_string(), ..HistoryList::default() };
     let archive = archive(dir)?;
     let mut last: Option<Part> = None;
     for file in archive.iter().flat_map(ramline_recorder::Archive::days) {
