@@ -7,6 +7,7 @@ mod explain;
 mod findings;
 mod measured;
 mod planning;
+mod recorded;
 mod state;
 mod unowned;
 mod users;

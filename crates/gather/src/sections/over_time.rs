@@ -61,6 +61,9 @@ pub struct OverTime {
 }
 
 impl OverTime {
+    /// All that is ever read.
+    pub const READS: Wanted = Wanted { processes: true, killers: true, zfs: true, ..WHOLE };
+
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: &Root) -> OverTime {
