@@ -40,6 +40,11 @@ impl ExplainedKill {
     /// The same with what was recorded before it.
     #[must_use]
     pub fn with_growth(mut self, growth: GrowthBefore) -> ExplainedKill {
+        for line in &mut self.why {
+            if let Some(rest) = line.strip_suffix(why::NOT_IN_ONE_REPORT) {
+                *line = rest.to_owned();
+            }
+        }
         self.why.extend(grown::sentences(&growth, &self.kill));
         self.recorded = Some(growth);
         self

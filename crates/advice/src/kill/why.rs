@@ -3,6 +3,9 @@
 use ramline_model::kill::{Certainty, Kill, KillCause, KillSum, Killer, PartKind, Reason, ZoneState};
 use ramline_units::{Bytes, escape};
 
+/// What a log alone cannot say.
+pub(super) const NOT_IN_ONE_REPORT: &str = " Which process grew before is in no single report.";
+
 /// The sentences, the deciding one first.
 pub(super) fn why(kill: &Kill) -> Vec<String> {
     let mut out = Vec::new();
@@ -265,8 +268,6 @@ fn certainty(kill: &Kill) -> Option<String> {
         Certainty::Unknown => format!("What the cause was cannot be told from these lines. Missing: {missing}."),
         Certainty::Likely if missing.is_empty() => "Likely, not sure.".to_owned(),
         Certainty::Likely => format!("Likely, not sure. Missing: {missing}."),
-        Certainty::Sure => {
-            "Sure: the figures above decide. Which process grew before is in no single report.".to_owned()
-        }
+        Certainty::Sure => format!("Sure: the figures above decide.{NOT_IN_ONE_REPORT}"),
     })
 }

@@ -46,9 +46,13 @@ pub struct Grown {
 const NAMED: usize = 5;
 
 impl GrowthBefore {
-    /// What grew between two snapshots, and when they were taken.
+    /// What grew between two snapshots, and when they were taken. Of a kill in a group, only what is in that group can have filled it.
     #[must_use]
-    pub fn between(before: &Snapshot, after: &Snapshot, from_unix_ms: u64, to_unix_ms: u64) -> GrowthBefore {
+    pub fn between(
+        (before, from_unix_ms): (&Snapshot, u64),
+        (after, to_unix_ms): (&Snapshot, u64),
+        group: Option<&str>,
+    ) -> GrowthBefore {
         let both = |size: fn(&Meminfo) -> Option<Bytes>| {
             before.meminfo.data().and_then(size).zip(after.meminfo.data().and_then(size))
         };
@@ -59,8 +63,8 @@ impl GrowthBefore {
             available: both(|m| m.mem_available),
             shared: both(|m| m.shmem),
             slab: both(|m| m.s_unreclaim),
-            processes: processes(before, after),
-            groups: groups(before, after),
+            processes: processes(before, after, group),
+            groups: groups(before, after, group),
         }
     }
 }
@@ -72,7 +76,13 @@ fn own(process: &Process) -> Option<Bytes> {
     (!known.is_empty()).then(|| known.into_iter().sum())
 }
 
-fn processes(before: &Snapshot, after: &Snapshot) -> Vec<Grown> {
+/// True for a group and those below it.
+fn is_within(path: &str, group: Option<&str>) -> bool {
+    let group = group.map(|group| group.trim_end_matches('/')).filter(|group| !group.is_empty());
+    group.is_none_or(|group| path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+fn processes(before: &Snapshot, after: &Snapshot, group: Option<&str>) -> Vec<Grown> {
     let known: HashMap<(u32, u64), Bytes> = before
         .processes
         .data()
@@ -80,14 +90,17 @@ fn processes(before: &Snapshot, after: &Snapshot) -> Vec<Grown> {
         .flat_map(|all| &all.list)
         .filter_map(|process| Some(((process.pid, process.started_ticks), own(process)?)))
         .collect();
-    let now = after.processes.data().into_iter().flat_map(|all| &all.list);
+    let all = after.processes.data();
+    let path = |process: &Process| Some(all?.groups.get(usize::try_from(process.group?).ok()?)?.as_str());
+    let is_in = |process: &&Process| group.is_none() || path(process).is_some_and(|path| is_within(path, group));
+    let now = all.into_iter().flat_map(|all| &all.list).filter(is_in);
     largest(now.filter_map(|process| {
         let (was, is) = (known.get(&(process.pid, process.started_ticks)).copied(), own(process)?);
         grown(process.name.clone(), Some(process.pid), was, is)
     }))
 }
 
-fn groups(before: &Snapshot, after: &Snapshot) -> Vec<Grown> {
+fn groups(before: &Snapshot, after: &Snapshot, within: Option<&str>) -> Vec<Grown> {
     let size = |group: &Group| Some(group.current? + group.swap_current.unwrap_or_default());
     let known: HashMap<&str, Bytes> = before
         .groups
@@ -96,7 +109,12 @@ fn groups(before: &Snapshot, after: &Snapshot) -> Vec<Grown> {
         .flat_map(|all| &all.list)
         .filter_map(|group| Some((group.path.as_str(), size(group)?)))
         .collect();
-    let now = after.groups.data().into_iter().flat_map(|all| &all.list).filter(|group| group.path != "/");
+    let now = after
+        .groups
+        .data()
+        .into_iter()
+        .flat_map(|all| &all.list)
+        .filter(|group| group.path != "/" && is_within(&group.path, within));
     largest(
         now.filter_map(|group| grown(group.path.clone(), None, known.get(group.path.as_str()).copied(), size(group)?)),
     )
@@ -138,7 +156,7 @@ mod tests {
     fn who_grew_most_is_first_and_a_number_used_anew_is_another_process() {
         let before = seen(&[(1, 10, 100), (2, 10, 500), (3, 10, 50)]);
         let after = seen(&[(1, 10, 400), (2, 99, 20), (3, 10, 50), (4, 50, 30)]);
-        let grown = GrowthBefore::between(&before, &after, 1000, 301_000);
+        let grown = GrowthBefore::between((&before, 1000), (&after, 301_000), None);
         let named: Vec<(&str, Option<u64>, u64)> = grown
             .processes
             .iter()
@@ -146,5 +164,15 @@ mod tests {
             .collect();
         assert_eq!(named, [("p1", Some(100), 300), ("p4", None, 30), ("p2", None, 20)]);
         assert_eq!((grown.seconds, grown.available), (300, None));
+    }
+
+    #[test]
+    fn of_a_kill_in_a_group_only_that_group_and_those_below_it_count() {
+        assert!(is_within("/a", Some("/a")) && is_within("/a/b", Some("/a/")) && is_within("/x", Some("/")));
+        assert!(is_within("/x", None) && !is_within("/ab", Some("/a")) && !is_within("/", Some("/a")));
+        let before = seen(&[(1, 10, 100)]);
+        let after = seen(&[(1, 10, 400)]);
+        let grown = GrowthBefore::between((&before, 0), (&after, 1000), Some("/a"));
+        assert!(grown.processes.is_empty(), "its group is not known");
     }
 }

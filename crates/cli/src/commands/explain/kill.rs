@@ -4,8 +4,8 @@ use ramline_advice::kill::explained;
 use ramline_history::Day;
 use ramline_kernel::clock::{Local, to_unix};
 use ramline_kernel::log;
-use ramline_model::kill::{self, GrowthBefore};
-use ramline_recorder::Archive;
+use ramline_model::kill::{self, GrowthBefore, Killer};
+use ramline_recorder::{Archive, NotFound};
 use ramline_snapshot::kernel_log::{KernelLog, LogReader, Stamp};
 
 use crate::past::Past;
@@ -33,7 +33,10 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
     })?;
     let grew = match file {
         Some(_) if past.dir.is_none() => None,
-        _ => kill.at.as_ref().and_then(|at| grown(at, past)),
+        _ => kill.at.as_ref().and_then(|at| {
+            let group = kill.group.as_deref().filter(|_| kill.killer == Killer::KernelMemcg);
+            grown(at, group, past)
+        }),
     };
     let explained = explained(kill);
     format.versioned(&match grew {
@@ -44,19 +47,25 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
 }
 
 /// So long before a kill growth is looked for.
-const BEFORE: i64 = 300;
+const BEFORE_MS: u64 = 300_000;
 
 /// Who grew before a kill, where that was recorded: what is not there is no error.
-fn grown(at: &Stamp, past: &Past) -> Option<GrowthBefore> {
+fn grown(at: &Stamp, group: Option<&str>, past: &Past) -> Option<GrowthBefore> {
     let archive = Archive::open(&past.dir().ok()?).ok()?;
     let unix = unix(at)?;
-    let moment = |unix: i64| archive.at(u64::try_from(unix).ok()?.saturating_mul(1000), None).ok();
-    // The last frame before the kill, in which its victim still is; if the recorder began later, the first minutes are missing.
-    let after = moment(unix)?;
-    let before = [BEFORE, BEFORE / 5, BEFORE / 20].into_iter().find_map(|seconds| moment(unix - seconds))?;
+    let kill_ms = u64::try_from(unix).ok()?.saturating_mul(1000);
+    // The last frame before the kill, in which its victim still is.
+    let after = archive.at(kill_ms, None).ok()?;
+    let before = match archive.at(kill_ms.checked_sub(BEFORE_MS)?, None) {
+        Ok(before) => before,
+        // The recorder began later, or again: from there on.
+        Err(NotFound::Before(first)) => archive.at(first, None).ok()?,
+        Err(NotFound::Gap(gap)) => archive.at(gap.to_ms, None).ok()?,
+        Err(_) => return None,
+    };
     let is_earlier = before.at < after.at && before.snapshot.machine.boot_id == after.snapshot.machine.boot_id;
-    let (from, to) = (before.at.wall_ms, after.at.wall_ms);
-    is_earlier.then(|| GrowthBefore::between(&before.snapshot, &after.snapshot, from, to))
+    let (from, to) = ((&before.snapshot, before.at.wall_ms), (&after.snapshot, after.at.wall_ms));
+    is_earlier.then(|| GrowthBefore::between(from, to, group))
 }
 
 /// When a line was logged, in seconds since 1970; local time where the log names no zone.
