@@ -60,11 +60,17 @@ fn answer(app: &App) -> (Paint, String) {
     first.into_iter().next().unwrap_or((Paint::Dim, "reading ...".to_owned()))
 }
 
-/// The views, the chosen one marked; on a narrow screen the others by their numbers alone.
+/// The views, the chosen one marked; where they do not fit with what is inside of it, the others by their numbers alone.
 fn tabs(app: &App, pen: &mut Pen<'_>, y: usize) {
     let whole = |at: usize, name: &str| format!("{} {name}", at + 1);
-    let all: usize = app.views.iter().enumerate().map(|(at, view)| width(&whole(at, view.name)) + 2).sum();
-    let fits = all <= usize::from(pen.area.width);
+    let open = app.open.as_ref().map(|open| open.title.as_str());
+    let inside: Vec<&str> = app.entered().iter().map(String::as_str).chain(open).collect();
+    let inside = if inside.is_empty() { String::new() } else { format!("> {}", escape(&inside.join(" > "))) };
+    let names: usize = app.views.iter().enumerate().map(|(at, view)| width(&whole(at, view.name))).sum();
+    let needs = |gap: usize| names + gap * app.views.len() + width(&inside);
+    let room = usize::from(pen.area.width);
+    // The last gap is one column, and may be beyond the edge.
+    let (fits, gap) = (needs(1) <= room + 1, if needs(2) <= room { 2 } else { 1 });
     let mut x = 0;
     for (at, view) in app.views.iter().enumerate() {
         let chosen = at == app.view;
@@ -74,13 +80,9 @@ fn tabs(app: &App, pen: &mut Pen<'_>, y: usize) {
         if chosen {
             pen.reverse(from, end, y);
         }
-        x = end + 2;
+        x = end + gap;
     }
-    let open = app.open.as_ref().map(|open| open.title.as_str());
-    let inside: Vec<&str> = app.entered().iter().map(String::as_str).chain(open).collect();
-    if !inside.is_empty() {
-        pen.text(x, y, Paint::Bold, &format!("> {}", escape(&inside.join(" > "))));
-    }
+    pen.text(x, y, Paint::Bold, &inside);
 }
 
 /// The page, the selected row and cell marked, and the heads of its table above it where they are not seen.

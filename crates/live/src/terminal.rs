@@ -4,12 +4,14 @@
 //! was, and before the program stops (Ctrl-Z, SIGTSTP); it is switched again when it goes on.
 
 use std::io::{self, BufWriter, Stdout, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{ExecutableCommand, style};
+use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 use signal_hook::consts::{SIGCONT, SIGTSTP};
@@ -20,6 +22,10 @@ use crate::page::Looks;
 
 /// It is switched: for the hook of a panic, which knows nothing else.
 static SWITCHED: AtomicBool = AtomicBool::new(false);
+/// Held while a frame is written, so that the hook of a panic in another thread does not give the terminal back in the middle of one.
+static DRAWING: Mutex<()> = Mutex::new(());
+/// The hook waits so often for a frame to end, and so long each time; should the panic be in the drawing itself, it never does.
+const PATIENCE: (u32, Duration) = (40, Duration::from_millis(5));
 /// A frame is written in one piece, where it is no larger: 250 columns of 70 lines with their colours are less than this.
 const FRAME: usize = 64 << 10;
 
@@ -44,6 +50,12 @@ impl Screen {
         signal_hook::flag::register(SIGCONT, Arc::clone(&resumed))?;
         let tell = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
+            for _ in 0..PATIENCE.0 {
+                if DRAWING.try_lock().is_ok() {
+                    break;
+                }
+                std::thread::sleep(PATIENCE.1);
+            }
             drop(give_back());
             tell(panic);
         }));
@@ -59,7 +71,12 @@ impl Screen {
     /// # Errors
     /// The terminal is gone.
     pub fn draw(&mut self, app: &mut App) -> io::Result<()> {
-        self.terminal.draw(|frame| draw(app, frame.buffer_mut())).map(|_| ())
+        let _held = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a panic in another thread it is the shell's again.
+        if SWITCHED.load(Ordering::SeqCst) {
+            self.terminal.draw(|frame| draw(app, frame.buffer_mut()))?;
+        }
+        Ok(())
     }
 
     /// Forgets what was drawn: the next frame is drawn whole.
@@ -67,7 +84,9 @@ impl Screen {
     /// # Errors
     /// The terminal is gone.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `clear`, which asks the terminal where its cursor is and fails where nothing answers.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// Stops the program, with the terminal given back meanwhile, and takes it again when it goes on.

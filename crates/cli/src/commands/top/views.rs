@@ -46,7 +46,7 @@ const GROUP_SORTS: [Sort; 8] =
 pub const VIEWS: &[View] = &[
     View { name: "overview", sorts: &[], enters: 0 },
     View {
-        name: "processes",
+        name: "programs",
         sorts: &["use", "growth", "swap", "anonymous", "rss", "page tables", "CPU", "number"],
         enters: 1,
     },
@@ -60,7 +60,7 @@ pub const VIEWS: &[View] = &[
     View { name: "pressure", sorts: &[], enters: 0 },
     View { name: "swap", sorts: &[], enters: 0 },
     View { name: "zram", sorts: &[], enters: 0 },
-    View { name: "tmpfs", sorts: &[], enters: 0 },
+    View { name: "shm", sorts: &[], enters: 0 },
 ];
 
 /// What the view at this place shows.
