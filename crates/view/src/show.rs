@@ -37,7 +37,7 @@ pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 
 pub(crate) use memory::{paint as verdict_paint, picture, where_it_is};
-pub(crate) use pressure::{distances, topic as pressure};
+pub(crate) use pressure::{distances, reclaim, topic as pressure};
 pub(crate) use swap::{areas, areas_and_flow};
 pub(crate) use tiers::{nth, order};
 pub(crate) use tmpfs::{fit_sentence, fits, mounts};

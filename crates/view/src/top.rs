@@ -2,14 +2,18 @@
 //!
 //! The other screens of `top` are those of `show` and of `cache top`, unchanged. What it is not: a document; a watched screen has no JSON.
 
+use ramline_advice::Explanation;
+use ramline_model::groups::{self, Trouble};
 use ramline_model::moments::{Moment, Moments, STALLED};
 use ramline_model::swap::{self, SwapState};
 use ramline_model::tiers::{self, Tier};
+use ramline_model::verdict;
 use ramline_model::watermarks::{self, Watermarks};
 use ramline_model::zram::{self, Device, Gain, ZramState};
 use ramline_sheet::Trend;
 
 use crate::prelude::*;
+use crate::screen;
 use crate::show::{self, ShowMemory};
 
 /// The first screen of `top`, in parts that stand below or beside each other.
@@ -97,6 +101,19 @@ pub fn first_line(memory: &ShowMemory) -> Sheet {
     let mut sheet = Sheet::new();
     for block in memory.sheet().blocks().iter().filter(|block| matches!(block, Block::Answer(..))) {
         sheet.push(block.clone());
+    }
+    sheet
+}
+
+/// What takes pages out of memory here: what reclaim did, the group that is worst off at its limit, and what else evicts.
+#[must_use]
+pub fn evictors(snapshot: &Snapshot, window: Option<&Window<'_>>, explained: &Explanation) -> Sheet {
+    let mut sheet = screen::explanation(explained);
+    let pressure = verdict::pressure_with_groups(snapshot, window.copied());
+    show::reclaim(&mut sheet, &pressure);
+    if let Some(trouble) = groups::worst(snapshot, window).filter(Trouble::is_telling) {
+        sheet.blank();
+        sheet.painted(Paint::Warn, verdict::of_group(&trouble, &pressure));
     }
     sheet
 }

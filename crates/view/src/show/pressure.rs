@@ -87,7 +87,7 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
         distances(&mut sheet, marks, span);
     }
     if let Some(pressure) = pressure {
-        rates_text(&mut sheet, pressure);
+        reclaim(&mut sheet, pressure);
         let killed =
             |n| format!("The kernel killed {n} for want of memory since boot. Which, and why: ramline explain kill");
         let kills = pressure.kills_since_boot.filter(|n| *n > 0);
@@ -158,7 +158,8 @@ fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
     }
 }
 
-fn rates_text(sheet: &mut Sheet, pressure: &PressureModel) {
+/// What reclaim did, per second.
+pub(crate) fn reclaim(sheet: &mut Sheet, pressure: &PressureModel) {
     let Some(rates) = &pressure.rates else {
         sheet.line("Refaults and reclaim: counters since boot only, no rate.");
         return;

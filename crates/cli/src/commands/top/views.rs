@@ -100,7 +100,7 @@ fn groups(seen: &Snapshot, window: Option<&Window<'_>>, sort: usize, entered: &[
 fn evictors(seen: &Snapshot, window: Option<&Window<'_>>, _: usize, _: &[String]) -> Sheet {
     let inputs = Inputs { snapshot: seen, window: window.copied(), tiers: None, runs: &[] };
     let explained = ramline_advice::explain("evictors", &inputs);
-    explained.map(|explained| ramline_view::screen::explanation(&explained)).unwrap_or_default()
+    explained.map(|explained| ramline_view::top::evictors(seen, window, &explained)).unwrap_or_default()
 }
 
 #[cfg(test)]
