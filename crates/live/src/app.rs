@@ -58,8 +58,8 @@ pub struct App {
     pub(crate) told: String,
     pub(crate) looks: Looks,
     pub(crate) document: Document,
-    /// Width that the document was made for; `None` where it is to be made again.
-    made_for: Option<usize>,
+    /// Columns and lines that the document was made for; `None` where it is to be made again.
+    made_for: Option<(usize, usize)>,
     /// The selected row, and its key: it is followed where it moves.
     row: usize,
     key: String,
@@ -151,9 +151,9 @@ impl App {
     /// The page for a screen of so many columns, of which so many lines are seen.
     pub(crate) fn lay_out(&mut self, width: usize, seen: usize) {
         self.seen = seen.max(1);
-        if self.made_for != Some(width) {
-            self.document = Document::new(&self.page.parts, self.page.depth, width, self.looks, &self.filter);
-            self.made_for = Some(width);
+        if self.made_for != Some((width, seen)) {
+            self.document = Document::new(&self.page.parts, self.page.depth, width, seen, self.looks, &self.filter);
+            self.made_for = Some((width, seen));
             // The first row stays the first; any other is followed.
             let same = |row: &Row| row.key == self.key;
             if self.row > 0 && self.document.rows.get(self.row).is_none_or(|row| !same(row)) {

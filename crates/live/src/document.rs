@@ -53,8 +53,18 @@ pub struct Document {
 }
 
 impl Document {
-    /// The parts on so many columns, without the rows in which `filter` does not occur.
-    pub fn new(parts: &[Sheet], depth: Depth, width: usize, looks: Looks, filter: &str) -> Document {
+    /// The parts on so many columns, without the rows in which `filter` does not occur. An empty line stands between two where all fit into
+    /// `seen` lines with it.
+    pub fn new(parts: &[Sheet], depth: Depth, width: usize, seen: usize, looks: Looks, filter: &str) -> Document {
+        let roomy = Document::spaced(parts, depth, width, 1, looks, filter);
+        if roomy.height <= seen || parts.len() < 2 {
+            roomy
+        } else {
+            Document::spaced(parts, depth, width, 0, looks, filter)
+        }
+    }
+
+    fn spaced(parts: &[Sheet], depth: Depth, width: usize, gap: usize, looks: Looks, filter: &str) -> Document {
         let columns = ((width + GAP) / (COLUMN + GAP)).clamp(1, parts.len().max(1));
         let each = (width + GAP) / columns - GAP;
         let style = Style { colour: true, width: each };
@@ -63,6 +73,9 @@ impl Document {
         for part in parts {
             let column = (0..columns).min_by_key(|column| heights[*column]).unwrap_or_default();
             let drawn = part.drawn(&style, depth);
+            if heights[column] > 0 {
+                heights[column] += gap;
+            }
             document.add(&drawn.text, drawn.rows, column * (each + GAP), &mut heights[column], looks, filter);
         }
         document.height = heights.into_iter().max().unwrap_or_default();
@@ -92,9 +105,10 @@ impl Document {
                 keep
             })
             .collect();
-        // A part that follows another does not begin with more than one empty line.
+        let top = *height;
+        // What is between two parts is not theirs.
         for (line, place) in lines.iter().zip(&mut places) {
-            if place.is_none() || (*height == 0 && line.is_empty()) {
+            if place.is_none() || (*height == top && line.is_empty()) {
                 *place = None;
                 continue;
             }
@@ -139,18 +153,18 @@ mod tests {
     #[test]
     fn parts_stand_beside_each_other_where_there_is_room_and_below_where_there_is_not() {
         let parts = [part("one", &["a", "b", "c"]), part("two", &["d"]), part("three", &["e"])];
-        let new = |width| Document::new(&parts, Depth::Brief, width, Looks::default(), "");
+        let new = |width| Document::new(&parts, Depth::Brief, width, 11, Looks::default(), "");
         let wide = new(150);
-        assert_eq!((wide.height, wide.rows.iter().map(|row| row.x).collect::<Vec<_>>()), (6, vec![0, 0, 0, 76, 76]));
+        assert_eq!((wide.height, wide.rows.iter().map(|row| row.x).collect::<Vec<_>>()), (7, vec![0, 0, 0, 76, 76]));
         let narrow = new(80);
-        assert_eq!(narrow.height, 5 + 3 + 3);
+        assert_eq!(narrow.height, 5 + 3 + 3, "there is no line to spare");
         assert!(narrow.lines.iter().all(|line| line.x == 0));
     }
 
     #[test]
     fn the_filter_leaves_rows_with_its_text_whatever_their_case_and_all_that_is_no_row() {
         let parts = [part("programs", &["Postgres", "bash", "postmaster"])];
-        let document = Document::new(&parts, Depth::Brief, 80, Looks::default(), "POST");
+        let document = Document::new(&parts, Depth::Brief, 80, 20, Looks::default(), "POST");
         let lines: Vec<String> = text(&document).into_iter().map(|line| line.2).collect();
         assert_eq!(lines, ["programs", "name", "Postgres", "postmaster"]);
         assert_eq!(document.rows.iter().map(|row| row.lines.clone()).collect::<Vec<_>>(), [2..3, 3..4]);

@@ -40,8 +40,14 @@ pub fn draw(app: &mut App, buffer: &mut Buffer) {
     tabs(app, &mut pen, top - 1);
     match &mut app.open {
         Some(open) => {
-            let document =
-                Document::new(std::slice::from_ref(&open.sheet), ramline_sheet::Depth::All, columns, app.looks, "");
+            let document = Document::new(
+                std::slice::from_ref(&open.sheet),
+                ramline_sheet::Depth::All,
+                columns,
+                seen,
+                app.looks,
+                "",
+            );
             open.scroll = open.scroll.min(document.height.saturating_sub(seen));
             document.lines.iter().for_each(|line| pen.line(line, top, seen, open.scroll));
         }
@@ -118,7 +124,9 @@ fn keys(app: &App, pen: &mut Pen<'_>) {
     let pause = if app.is_paused { "p go on" } else { "p pause" };
     let mut hints = format!("q quit  ? keys{sorted}  / filter  e explain  {pause}");
     // The time has its place; the hints give way from their end.
-    while width(&hints) >= right && let Some(at) = hints.rfind("  ") {
+    while width(&hints) >= right
+        && let Some(at) = hints.rfind("  ")
+    {
         hints.truncate(at);
     }
     let (paint, text) = match () {
