@@ -47,11 +47,11 @@ pub trait Feed {
     /// A page; it is waited for, so what takes long is done beside it.
     fn page(&mut self, ask: &Ask<'_>) -> Page;
 
-    /// The explanation of the first of these names that has one, with its title.
+    /// The explanation of the first of these names of a view that has one, with its title.
     ///
     /// # Errors
     /// None has: the sentence says so.
-    fn explain(&mut self, names: &[String]) -> Result<(String, Sheet), String>;
+    fn explain(&mut self, view: usize, names: &[String]) -> Result<(String, Sheet), String>;
 }
 
 /// What the terminal can show.

@@ -69,7 +69,7 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             Effect::Quit => return Ok(()),
             Effect::Stop => screen.stop()?,
             Effect::Redraw => screen.forget()?,
-            Effect::Explain(names) => app.explained(feed.explain(names)),
+            Effect::Explain(names) => app.explained(feed.explain(app.ask(false).view, names)),
             _ => {}
         }
     }

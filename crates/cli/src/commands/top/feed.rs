@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use ramline_advice::Inputs;
 use ramline_live::{Ask, Feed, Page, View};
 use ramline_model::moments::{Moment, Moments};
 use ramline_view::figure;
@@ -148,23 +149,32 @@ impl Feed for Live<'_> {
         Page { first, parts: vec![sheet], depth, note: format!("{age}{clock}") }
     }
 
-    fn explain(&mut self, names: &[String]) -> Result<(String, Sheet), String> {
+    fn explain(&mut self, view: usize, names: &[String]) -> Result<(String, Sheet), String> {
+        let numbers = names.iter().filter_map(|name| Some((name.as_str(), views::number(view, name)?)));
+        // What the row is about where its own name is of no help.
+        let about = views::about(view);
+        let tries = numbers.chain(names.iter().map(|name| (name.as_str(), name.as_str()))).chain([(about, about)]);
+        let found = tries.into_iter().find_map(|(title, name)| Some((title.to_owned(), self.explanation(name)?)));
+        found.ok_or_else(|| {
+            format!("nothing explains '{}'; ramline explain --list has what can be", names.join("' or '"))
+        })
+    }
+}
+
+impl Live<'_> {
+    /// As `ramline explain NAME`: a topic, or a number.
+    fn explanation(&self, name: &str) -> Option<Sheet> {
         let before = self.last.first().map(|(_, before)| Rc::clone(before));
-        for name in names {
-            if let Some(topic) = ramline_advice::topic_named(name) {
-                let seen = self.read(topic.wants);
-                let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
-                let inputs = ramline_advice::Inputs { snapshot: &seen, window, tiers: None, runs: &[] };
-                if let Ok(explained) = ramline_advice::explain(topic.id, &inputs) {
-                    return Ok((topic.id.to_owned(), screen::explanation(&explained)));
-                }
-            }
-            if let Ok(found) = figure::find(name) {
-                let seen = self.read(found.wants());
-                let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
-                return Ok((name.clone(), found.figure(&seen, window.as_ref()).sheet()));
-            }
+        let wanted = ramline_advice::topic_named(name).map(|topic| topic.wants);
+        if let Some(wanted) = wanted {
+            let seen = self.read(wanted);
+            let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+            let inputs = Inputs { snapshot: &seen, window, tiers: None, runs: &[] };
+            return ramline_advice::explain(name, &inputs).ok().map(|explained| screen::explanation(&explained));
         }
-        Err(format!("nothing explains '{}'; ramline explain --list has what can be", names.join("' or '")))
+        let found = figure::find(name).ok()?;
+        let seen = self.read(found.wants());
+        let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+        Some(found.figure(&seen, window.as_ref()).sheet())
     }
 }

@@ -79,6 +79,73 @@ pub fn topic(view: usize) -> Option<Topic> {
     }
 }
 
+/// What the heads of a view's columns mean there: names that other screens have too, by their paths in the JSON of `show`.
+const NUMBERS: &[(usize, &[(&str, &str)])] = &[
+    (
+        1,
+        &[
+            ("uses", "who.rows[].holds.value"),
+            ("between", "who.rows[].holds.low"),
+            ("anonymous", "who.rows[].anon"),
+            ("shared", "who.rows[].shared"),
+            ("rss", "who.rows[].rss"),
+            ("own", "who.rows[].own"),
+            ("swap", "who.rows[].swap"),
+            ("costs", "who.rows[].swap_costs.value"),
+            ("tables", "who.rows[].page_tables"),
+            ("growth", "who.rows[].growth"),
+            ("CPU", "who.rows[].cpu"),
+            ("processes", "who.rows[].processes"),
+        ],
+    ),
+    (
+        2,
+        &[
+            ("charged", "shown.groups[].current"),
+            ("itself", "shown.groups[].own"),
+            ("anon", "shown.groups[].parts[].bytes"),
+            ("cache", "shown.groups[].parts[].bytes"),
+            ("shmem", "shown.groups[].parts[].bytes"),
+            ("kernel", "shown.groups[].parts[].bytes"),
+            ("freeable", "shown.groups[].reclaim.now"),
+            ("swap", "shown.groups[].swap"),
+            ("limit", "shown.groups[].bound.max"),
+        ],
+    ),
+    (
+        6,
+        &[
+            ("uses", "swap.areas[].used"),
+            ("size", "swap.areas[].size"),
+            ("share", "swap.areas[].share"),
+            ("priority", "swap.areas[].priority"),
+            ("turn", "swap.areas[].turn"),
+        ],
+    ),
+];
+
+/// The path of a number of a view, by the head of its column.
+pub fn number(view: usize, head: &str) -> Option<&'static str> {
+    let (_, numbers) = NUMBERS.iter().find(|(at, _)| *at == view)?;
+    numbers.iter().find(|(known, _)| *known == head).map(|(_, path)| *path)
+}
+
+/// The topic of a view.
+pub fn about(view: usize) -> &'static str {
+    const TOPICS: [&str; 9] = [
+        "used",
+        "rss-pss",
+        "cgroup-memory",
+        "page-cache",
+        "evictors",
+        "pressure",
+        "swap-in-use",
+        "zram-ratio",
+        "shmem",
+    ];
+    TOPICS.get(view).copied().unwrap_or("used")
+}
+
 fn processes(seen: &Snapshot, window: Option<&Window<'_>>, sort: usize, entered: &[String]) -> Sheet {
     let sort = PROCESS_SORTS.get(sort).copied().unwrap_or_default();
     let (by, filter) = match (entered.first(), seen.processes.data()) {
@@ -115,5 +182,11 @@ mod tests {
         }
         assert_eq!(VIEWS[FILES].name, "files");
         assert!(VIEWS.len() <= 9, "each has a number");
+        for (view, _) in VIEWS.iter().enumerate() {
+            assert!(ramline_advice::topic_named(about(view)).is_some(), "{}", about(view));
+        }
+        for (head, path) in NUMBERS.iter().flat_map(|(_, numbers)| *numbers) {
+            assert!(ramline_view::figure::find(path).is_ok(), "{head}: {path}");
+        }
     }
 }
