@@ -96,6 +96,15 @@ fn each_view_shows_at_five_sizes_what_is_written_down() {
 }
 
 #[test]
+fn the_picture_of_the_readme_is_the_screen_of_80_by_24() {
+    let tree = tree(0);
+    let screen = text(&mut app_with(&Root::new(tree.path()), 0, Looks::default()), (80, 24));
+    let picture: String = screen.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect();
+    let readme = fs::read_to_string(ramline_testkit::project().join("README.md")).unwrap();
+    assert!(readme.contains(&picture), "README.md has another picture than:\n{picture}");
+}
+
+#[test]
 fn the_first_line_is_that_of_show_at_every_size_and_nothing_is_cut_off_to_the_right() {
     let tree = Tree::of("healthy/linux-6.12-zram");
     let root = Root::new(tree.path());
