@@ -30,6 +30,9 @@ pub struct Moment {
     pub scanned: Option<Bytes>,
 }
 
+/// So many bytes a second are not much: what a disk of 100 MB/s does in a hundredth of the time. A curve of what moves is as high at least.
+pub const NOT_MUCH: f64 = 1_048_576.0;
+
 /// From this share of the time on some task stood still for memory noticeably.
 pub const STALLED: f64 = pressure::STALL_PERCENT / 100.0;
 

@@ -4,7 +4,7 @@
 
 use ramline_advice::Explanation;
 use ramline_model::groups::{self, Trouble};
-use ramline_model::moments::{Moment, Moments, STALLED};
+use ramline_model::moments::{Moment, Moments, NOT_MUCH, STALLED};
 use ramline_model::swap::{self, SwapState};
 use ramline_model::tiers::{self, Tier};
 use ramline_model::verdict;
@@ -129,9 +129,6 @@ fn compressed<'a>(used: &[(&'a Device, &'a Gain)]) -> Table<(&'a Device, &'a Gai
         .column(Column::right("net gain").spare(), |(_, gain)| gain.net_saved.to_string())
 }
 
-/// The curve of what moves is as high as so much a second at least: what a disk of 100 MB/s does in a hundredth of the time.
-const LEAST_MOVED: Bytes = Bytes::from_mib(1);
-
 /// What is watched, in the order in which it is read: what is left, what waits, what comes back, what moves.
 fn trends(moments: &Moments) -> Vec<Trend> {
     let now = moments.last().unwrap_or_default();
@@ -143,7 +140,7 @@ fn trends(moments: &Moments) -> Vec<Trend> {
         note: moments.largest(of).map(|most| format!("most {}", number::per_second(most))).unwrap_or_default(),
         paint: if of(&now).is_some_and(|bytes| bytes.0 > 0) { paint } else { Paint::Plain },
         points: moments.sizes(of),
-        least_top: LEAST_MOVED.as_f64(),
+        least_top: NOT_MUCH,
     };
     let most = |value: fn(&Moment) -> Option<f64>| {
         moments.largest_share(value).map(|most| format!("most {}", number::percent(most))).unwrap_or_default()

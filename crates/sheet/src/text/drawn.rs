@@ -7,8 +7,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::Style;
-use crate::sheet::{Depth, Paint, Sheet};
+use crate::sheet::Paint;
 
 /// A cell of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +40,6 @@ pub struct Drawn {
     pub rows: Vec<RowAt>,
 }
 
-impl Sheet {
-    /// The sheet for a live screen: the brief text, without the hints to options and commands that a live screen has keys for.
-    #[must_use]
-    pub fn drawn(&self, style: &Style, depth: Depth) -> Drawn {
-        super::page::drawn(self, style, depth)
-    }
-}
-
 /// A line drawn in colour, in its painted pieces.
 ///
 /// ```
@@ -79,7 +70,8 @@ pub fn pieces(line: &str) -> Vec<(Paint, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Cell, Column, Table};
+    use crate::sheet::{Cell, Column, Depth, Sheet, Table};
+    use crate::text::Style;
 
     #[test]
     fn a_row_is_found_by_its_lines_its_key_and_the_columns_of_its_cells() {

@@ -15,6 +15,13 @@ impl Sheet {
         ink(self, Ink::new(style, depth)).out
     }
 
+    /// The sheet for a live screen, with its rows: without the hints to options and commands that a live screen has keys for.
+    #[must_use]
+    pub fn drawn(&self, style: &Style, depth: Depth) -> Drawn {
+        let ink = ink(self, Ink { live: true, ..Ink::new(style, depth) });
+        Drawn { text: ink.out, rows: ink.rows }
+    }
+
     /// The same on a screen of so many lines: cards stand close together, and what does not fit is left out, the last first: what
     /// belongs to a card, then cards, then rows of tables that may be shorter. What cannot be left out is shown however long it is.
     #[must_use]
@@ -27,12 +34,6 @@ impl Sheet {
             }
         }
     }
-}
-
-/// For a live screen.
-pub(super) fn drawn(sheet: &Sheet, style: &Style, depth: Depth) -> Drawn {
-    let ink = ink(sheet, Ink { live: true, ..Ink::new(style, depth) });
-    Drawn { text: ink.out, rows: ink.rows }
 }
 
 /// Draws a sheet, and says how to ask for the rest.

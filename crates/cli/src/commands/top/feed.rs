@@ -62,7 +62,7 @@ impl<'a> Live<'a> {
                 stalled: share,
                 refaults: Some(moved),
                 swapped_in: Some(moved),
-                swapped_out: None,
+                swapped_out: Some(Bytes::ZERO),
                 scanned: Some(Bytes::ZERO),
             });
         }

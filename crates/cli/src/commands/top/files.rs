@@ -61,6 +61,6 @@ impl Files {
             // What cannot be looked at is counted on the sheet.
             top(Context { root: &root, tell: &|_| {} }, &options, &|_| {})
         };
-        self.looking = std::thread::Builder::new().spawn(move || ramline_kernel::worker::run("top", look)).ok();
+        self.looking = Some(ramline_kernel::worker::spawn("top", look));
     }
 }
