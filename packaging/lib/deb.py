@@ -7,7 +7,7 @@ import textwrap
 import time
 
 from .cargo import licences
-from .release import DESCRIPTION, HOMEPAGE, MAINTAINER, SERVICES, SUMMARY, Failure, compress, files, gzipped, put, tool
+from .release import DESCRIPTION, MAINTAINER, SERVICES, SUMMARY, Failure, compress, files, gzipped, put, tool
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "i686": "i386", "ppc64le": "ppc64el", "s390x": "s390x", "riscv64": "riscv64"}
 SCRIPTS = ("postinst", "prerm", "postrm")
@@ -58,7 +58,7 @@ def fields(version, architecture, size):
     text = textwrap.fill(DESCRIPTION, 78, initial_indent=" ", subsequent_indent=" ")
     return (
         f"Package: ramline\nVersion: {version}\nSection: admin\nPriority: optional\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n"
-        f"Installed-Size: {size}\nHomepage: {HOMEPAGE}\nDescription: {SUMMARY}\n{text}\n"
+        f"Installed-Size: {size}\nDescription: {SUMMARY}\n{text}\n"
     )
 
 

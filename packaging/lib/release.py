@@ -15,7 +15,6 @@ DESCRIPTION = (
     "ramline shows where the memory of a Linux machine is, measures what RAM, zram, swap and the page cache cost on it, tries other settings in a "
     "sandbox, and changes settings with a way back. One static program; it sends nothing anywhere. Its services are off until they are enabled."
 )
-HOMEPAGE = "https://ramline.invalid/"
 # Who builds a package for others gives an address of theirs.
 MAINTAINER = f"{os.environ.get('DEBFULLNAME', 'ramline maintainers')} <{os.environ.get('DEBEMAIL', 'maintainers@ramline.invalid')}>"
 LICENCE = "MIT OR Apache-2.0"
