@@ -80,8 +80,10 @@ impl Page<'_> {
         let command = self.command();
         let (name, version) = (words(self.path, "-"), env!("CARGO_PKG_VERSION"));
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        let mut out =
-            format!(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {} 1 \"\" \"ramline {version}\" \"\"\n", escape(&name));
+        let mut out = format!(
+            ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {} 1 \"\" \"ramline {version}\" \"\"\n.ad l\n",
+            escape(&name)
+        );
         out += &format!(".SH NAME\n{} \\- {}\n", escape(&name), escape(about.trim()));
         out += &format!(".SH SYNOPSIS\n{}\n", self.synopsis());
         let long = command.get_long_about().map_or(about.clone(), ToString::to_string);

@@ -26,7 +26,8 @@ pub struct UnitProgram {
 impl UnitProgram {
     /// The text of a unit, from its file beside this one: what it may do is written there.
     fn unit(&self, text: &str) -> String {
-        let environment = self.state.as_ref().map_or(String::new(), |dir| format!("Environment=RAMLINE_STATE_DIR={dir}\n"));
+        let environment =
+            self.state.as_ref().map_or(String::new(), |dir| format!("Environment=RAMLINE_STATE_DIR={dir}\n"));
         let text = text.replace("@PROGRAM@", &self.path).replace("@ENVIRONMENT@", &environment);
         format!("{OWN}{}", text.replace("@STATE@", self.state.as_deref().unwrap_or("/var/lib/ramline")))
     }
@@ -36,7 +37,12 @@ impl UnitProgram {
 #[must_use]
 pub fn check_at_boot(program: &UnitProgram, now: Option<&str>) -> Vec<Step> {
     let mut steps = vec![Step::ReloadUnits];
-    steps.extend(switched_on(CHECK, now, program.unit(include_str!("units/verify.service")), "multi-user.target.wants"));
+    steps.extend(switched_on(
+        CHECK,
+        now,
+        program.unit(include_str!("units/verify.service")),
+        "multi-user.target.wants",
+    ));
     steps.push(Step::ReloadUnits);
     steps
 }
@@ -96,7 +102,10 @@ mod tests {
         assert!(!unit.contains("Environment"), "{unit}");
         let elsewhere = UnitProgram { state: Some("/srv/state".into()), ..program() };
         let unit = text(&check_at_boot(&elsewhere, None), CHECK);
-        assert!(unit.contains("RAMLINE_STATE_DIR=/srv/state\n") && unit.contains("\nReadWritePaths=-/srv/state\n"), "{unit}");
+        assert!(
+            unit.contains("RAMLINE_STATE_DIR=/srv/state\n") && unit.contains("\nReadWritePaths=-/srv/state\n"),
+            "{unit}"
+        );
     }
 
     #[test]
