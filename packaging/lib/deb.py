@@ -7,7 +7,7 @@ import textwrap
 import time
 
 from .cargo import licences
-from .release import DESCRIPTION, MAINTAINER, SERVICES, SUMMARY, Failure, compress, files, gzipped, put, tool
+from .release import DESCRIPTION, MAINTAINER, SERVICES, SUMMARY, Failure, compress, files, gzipped, put, tool, users_of
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "i686": "i386", "ppc64le": "ppc64el", "s390x": "s390x", "riscv64": "riscv64"}
 SCRIPTS = ("postinst", "prerm", "postrm")
@@ -34,7 +34,10 @@ def deb(release, out):
     control.mkdir()
     units = sorted(path.name for path in (root / "usr/lib/systemd/system").glob("*"))
     for name in SCRIPTS:
-        text = (packaging / name).read_text().replace("@UNITS@", " ".join(units)).replace("@SERVICES@", " ".join(unit for unit in SERVICES if unit in units))
+        text = (packaging / name).read_text()
+        words = {"UNITS": units, "USERS": users_of(root), "SERVICES": [unit for unit in SERVICES if unit in units]}
+        for word, values in words.items():
+            text = text.replace(f"@{word}@", " ".join(values))
         (control / name).write_text(text)
         (control / name).chmod(0o755)
     listed = [path for path in files(root) if control not in path.parents]

@@ -77,6 +77,8 @@ class Release:
             compress(page)
         for unit in sorted([*self.top.glob("packaging/systemd/*.service"), *self.top.glob("packaging/systemd/*.timer")]):
             put(unit, units / unit.name)
+        for users in sorted(self.top.glob("packaging/systemd/*.sysusers.conf")):
+            put(users, root / "usr/lib/sysusers.d" / users.name.replace(".sysusers", ""))
         for kind in ("prometheus", "grafana"):
             for path in files(self.top / "packaging" / kind):
                 put(path, share / "ramline" / kind / path.relative_to(self.top / "packaging" / kind))
@@ -94,6 +96,12 @@ class Release:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
             os.utime(path, (self.date, self.date), follow_symlinks=False)
+
+
+def users_of(root):
+    """Names of the system users that a package's services run as: second words of lines of type u."""
+    lines = [line.split() for path in files(root / "usr/lib/sysusers.d") for line in path.read_text().splitlines()]
+    return [words[1] for words in lines if words[:1] == ["u"]]
 
 
 def files(folder):

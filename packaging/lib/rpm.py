@@ -6,7 +6,7 @@ import textwrap
 import time
 
 from .cargo import licences
-from .release import DESCRIPTION, LICENCE, SERVICES, SUMMARY, compress, files, put, tool
+from .release import DESCRIPTION, LICENCE, SERVICES, SUMMARY, compress, files, put, tool, users_of
 
 DEFINES = {
     "_buildhost": "reproducible", "use_source_date_epoch_as_buildtime": "1", "source_date_epoch_from_changelog": "0",
@@ -36,7 +36,7 @@ def rpm(release, out):
     listed += [f"%dir /{path.relative_to(root)}" for path in owned]
     replaced = {
         "VERSION": release.version, "REVISION": release.revision, "SUMMARY": SUMMARY, "LICENCE": f"({LICENCE}) AND LGPL-2.1-or-later",
-        "DESCRIPTION": textwrap.fill(DESCRIPTION, 78), "TREE": str(root), "FILES": "\n".join(listed), "UNITS": " ".join(units),
+        "DESCRIPTION": textwrap.fill(DESCRIPTION, 78), "TREE": str(root), "FILES": "\n".join(listed), "UNITS": " ".join(units), "USERS": " ".join(users_of(root)),
         "SERVICES": " ".join(unit for unit in SERVICES if unit in units),
         "DATE": time.strftime("%a %b %d %Y", time.gmtime(release.date)),
     }

@@ -8,7 +8,7 @@ listing() {
         find / -xdev -regextype posix-extended -regex '/(proc|sys|dev|run|tmp|out|mnt|root|boot|lost\+found|var/(log|tmp|cache/(apt|ldconfig|man|debconf)|lib/(apt|dpkg|systemd)))' -prune -o \
             \( -type d -printf '%p %y %m %U:%G\n' -o -type l -printf '%p -> %l\n' \) | sort
         find / -xdev -regextype posix-extended -regex '/(proc|sys|dev|run|tmp|out|mnt|root|boot|var/(log|tmp|cache/(apt|ldconfig|man|debconf)|lib/(apt|dpkg|systemd)))' -prune -o \
-            -type f -exec sha256sum {} + | sort -k 2
+            -type f ! -name '*-' ! -name .pwd.lock -exec sha256sum {} + | sort -k 2
         systemctl list-unit-files --no-legend --no-pager | awk '{ print "unit file", $1, $2 }' | sort
         sysctl vm.swappiness
     } >"/out/$1.listing"
