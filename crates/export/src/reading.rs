@@ -49,7 +49,7 @@ impl<'a> Reading<'a> {
         let findings = findings(&inputs);
         let blind = ramline_advice::not_looked(&inputs).into_iter().flat_map(|gap| gap.rules).collect();
         let tree = groups::of(snapshot, window.as_ref());
-        let all = tree.as_ref().map(|tree| tree.groups.len().saturating_sub(1));
+        let all = tree.as_ref().map(|tree| tree.groups.iter().filter(|group| group.depth > 0).count());
         let groups = tree.map(|tree| chosen(tree, snapshot, limits.groups)).unwrap_or_default();
         Reading {
             snapshot,
