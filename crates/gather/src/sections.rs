@@ -6,6 +6,7 @@ mod blocks;
 mod capture;
 mod cgroups;
 mod configured;
+mod containers;
 mod dirs;
 mod evictors;
 mod foreign;
@@ -133,6 +134,7 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     out.zfs = wanted(want.zfs || want.meminfo, || zfs(reader));
     out.configured = wanted(want.configured, || configured::configured(reader));
     out.killers = wanted(want.killers, || killers::killers(reader, out.processes.data()));
+    out.containers = wanted(want.containers, || containers::containers(reader));
     foreign::keep_one_machine(&mut out);
     out
 }

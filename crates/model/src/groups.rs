@@ -16,6 +16,7 @@ mod select;
 mod swap_owner;
 mod trouble;
 
+use ramline_snapshot::containers::{ByGroup, Container};
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::pressure::Pressure;
 
@@ -59,6 +60,9 @@ pub struct GroupMemory {
     pub below: u64,
     /// Container, service or session, by its path.
     pub owner: Option<Owner>,
+    /// What its engine calls the container; `None` where no file that may be read has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
     /// Memory charged; at the top of version 2, which counts none, the sum of the parts. At the top of version 1, which counts page cache
     /// and anonymous memory only, the kernel memory of the groups is added, as it is in theirs.
     pub current: Option<Bytes>,
@@ -198,6 +202,7 @@ fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Wi
             below[parent] += below[at] + 1;
         }
     }
+    let containers = ByGroup::new(snapshot.containers.data());
     let chain = chain::of(seen, version, &parents, &parts);
     let earlier = window.map(|w| (w, index(self::seen(w.before)), index(self::seen(w.after))));
     let mut groups: Vec<GroupMemory> = Vec::with_capacity(seen.list.len());
@@ -211,6 +216,7 @@ fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Wi
             depth: group.path.split('/').filter(|part| !part.is_empty()).count(),
             below: below[at],
             owner: owner(&group.path),
+            container: containers.of(&group.path),
             current,
             summed: group.current.is_none() || (version == Version::V1 && group.path == "/" && group.kernel.is_some()),
             own: None,

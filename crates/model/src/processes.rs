@@ -44,6 +44,8 @@ pub use filter::{Filter, Matched};
 pub use row::{Identity, Row, Spread};
 use swapped::SwapCosts;
 
+use ramline_snapshot::containers::ByGroup;
+
 use crate::prelude::*;
 
 /// The answer to "who uses it".
@@ -105,7 +107,11 @@ impl Who {
         let ticks = |w: &Window<'_>| w.span.as_secs_f64() * ticks_per_s(seen);
         let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all, ticks(w)));
         let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref(), filter };
-        let rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
+        let mut rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
+        if by == By::Container {
+            let containers = ByGroup::new(seen.containers.data());
+            rows.iter_mut().for_each(|row| by::name_container(&mut row.name, &containers));
+        }
         let count = |what: fn(&Process) -> bool| all.list.iter().filter(|p| what(p)).count() as u64;
         let cost = match &seen.processes {
             ramline_snapshot::Seen::Seen { cost, .. } => *cost,

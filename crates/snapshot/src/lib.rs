@@ -24,6 +24,7 @@ pub mod buddyinfo;
 pub mod cache;
 pub mod cgroup;
 pub mod configured;
+pub mod containers;
 pub mod dirs;
 pub mod evictors;
 pub mod groups;

@@ -90,6 +90,11 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
     snapshot.configured.data_mut().into_iter().for_each(configured::configured);
     snapshot.killers.data_mut().into_iter().for_each(configured::killers);
     snapshot.processes.data_mut().into_iter().for_each(processes);
+    // Their groups have lost the ids that they would be found by.
+    if let Some(data) = snapshot.containers.data_mut() {
+        data.list.clear();
+        unseen(&mut data.unseen);
+    }
     snapshot.each_unseen(|path, text| {
         // What could not be read is quoted as it is, names and all.
         "redacted".clone_into(path);

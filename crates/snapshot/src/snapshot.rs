@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::machine::Machine;
 use crate::prelude::*;
 use crate::{
-    Seen, blocks, buddyinfo, cgroup, configured, dirs, evictors, groups, hugepages, killers, meminfo, mounts, pressure,
+    Seen, blocks, buddyinfo, cgroup, configured, containers, dirs, evictors, groups, hugepages, killers, meminfo, mounts, pressure,
     processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
 };
 
@@ -172,6 +172,8 @@ sections! {
     configured: configured::Configured,
     /// earlyoom and systemd-oomd.
     killers: killers::Killers,
+    /// Containers by name.
+    containers: containers::Containers,
 }
 
 /// A snapshot file that cannot be used at all.

@@ -2,6 +2,7 @@
 
 use ramline_model::groups::GroupMemory;
 use ramline_snapshot::cgroup::Group;
+use ramline_snapshot::containers::Container;
 use ramline_units::Limit;
 
 use super::seconds;
@@ -13,9 +14,26 @@ const NUMBER: (Kind, Unit) = (Kind::Gauge, Unit::None);
 const EVENTS: (Kind, Unit) = (Kind::Counter, Unit::None);
 const SECONDS: (Kind, Unit) = (Kind::Counter, Unit::Seconds);
 
+/// The labels of a group: its path, and of a container the name its engine gave it, with pod and name space.
+fn put<V: Into<Value>>(out: &mut Samples, group: &GroupMemory, more: (&'static str, &str), value: Option<V>) {
+    let container = group.container.as_ref();
+    let part = |part: fn(&Container) -> &Option<String>| container.and_then(|one| part(one).as_deref()).unwrap_or_default();
+    let labels = [
+        ("group", group.path.as_str()),
+        ("container", part(|one| &one.name)),
+        ("pod", part(|one| &one.pod)),
+        ("namespace", part(|one| &one.namespace)),
+        more,
+    ];
+    out.with(&labels, value);
+}
+
+/// No label beside those of the group.
+const NONE: (&str, &str) = ("", "");
+
 fn each<V: Into<Value>>(seen: &Reading<'_>, out: &mut Samples, value: impl Fn(&GroupMemory) -> Option<V>) {
     for (group, _) in &seen.groups {
-        out.with(&[("group", &group.path)], value(group));
+        put(out, group, NONE, value(group));
     }
 }
 
@@ -23,7 +41,7 @@ fn each<V: Into<Value>>(seen: &Reading<'_>, out: &mut Samples, value: impl Fn(&G
 fn stat(seen: &Reading<'_>, out: &mut Samples, kinds: &[(&str, &[&str])]) {
     for (group, raw) in &seen.groups {
         for (kind, keys) in kinds {
-            out.with(&[("group", &group.path), ("kind", kind)], raw.and_then(|raw| first(raw, keys)));
+            put(out, group, ("kind", kind), raw.and_then(|raw| first(raw, keys)));
         }
     }
 }
@@ -116,8 +134,7 @@ pub const FAMILIES: &[Family] = &[
             for (group, _) in &seen.groups {
                 let Some(pressure) = &group.pressure else { continue };
                 for (tasks, stall) in [("some", pressure.some), ("full", pressure.full)] {
-                    let waited = stall.map(|stall| seconds(stall.total_us));
-                    out.with(&[("group", &group.path), ("tasks", tasks)], waited);
+                    put(out, group, ("tasks", tasks), stall.map(|stall| seconds(stall.total_us)));
                 }
             }
         },

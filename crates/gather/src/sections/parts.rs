@@ -42,7 +42,7 @@ const PARTS: &[Part] = &[
     Part { these: FILES, share: 0.3 },
     Part { these: Wanted { mounts: true, blocks: true, ..NOTHING }, share: 0.3 },
     Part { these: Wanted { groups: true, ..NOTHING }, share: 0.4 },
-    Part { these: Wanted { configured: true, slab: true, ..NOTHING }, share: 0.2 },
+    Part { these: Wanted { configured: true, slab: true, containers: true, ..NOTHING }, share: 0.2 },
     Part { these: Wanted { dirs: true, ..NOTHING }, share: 0.25 },
     Part { these: Wanted { shmem: true, ..NOTHING }, share: 0.3 },
 ];

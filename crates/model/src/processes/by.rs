@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use ramline_snapshot::containers::{ByGroup, Container};
+
 use crate::prelude::*;
 
 /// What a row is.
@@ -100,13 +102,37 @@ fn container(path: &str) -> Option<String> {
     })
 }
 
+/// What its engine calls a container, before its id: `docker web 4f5e8a1b2c3d`.
+pub fn name_container(name: &mut String, containers: &ByGroup<'_>) {
+    let Some((kind, short)) = name.split_once(' ') else { return };
+    if let Some(words) = containers.of_short(short).and_then(Container::words) {
+        *name = format!("{kind} {words} {short}");
+    }
+}
+
 fn is_id(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
 mod tests {
+    use ramline_snapshot::containers::Containers;
+
     use super::*;
+
+    #[test]
+    fn a_container_has_the_name_that_its_engine_gave_it_before_its_id() {
+        let one = Container { id: format!("4f5e8a1b2c3d{}", "0".repeat(52)), name: Some("web".into()), ..Container::default() };
+        let all = Containers { list: vec![one], ..Containers::default() };
+        let named = |name: &str| {
+            let mut name = name.to_owned();
+            name_container(&mut name, &ByGroup::new(Some(&all)));
+            name
+        };
+        assert_eq!(named("docker 4f5e8a1b2c3d"), "docker web 4f5e8a1b2c3d");
+        assert_eq!(named("podman 000000000000"), "podman 000000000000");
+        assert_eq!(named("(no container)"), "(no container)");
+    }
 
     #[test]
     fn containers_and_services_are_found_in_the_paths_their_managers_make() {

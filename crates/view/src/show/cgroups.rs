@@ -10,6 +10,7 @@ use ramline_model::groups::{
 };
 use ramline_model::need;
 use ramline_snapshot::cgroup::Version;
+use ramline_snapshot::containers::Container;
 use ramline_snapshot::{Seen, Unseen};
 
 use crate::prelude::*;
@@ -71,7 +72,8 @@ pub struct OneGroup {
 
 impl ShowCgroups {
     /// What it looks at.
-    pub const WANTED: Wanted = Wanted { meminfo: true, groups: true, swaps: true, settings: true, ..Wanted::NOTHING };
+    pub const WANTED: Wanted =
+        Wanted { meminfo: true, groups: true, swaps: true, settings: true, containers: true, ..Wanted::NOTHING };
 
     /// The tree, from a snapshot; the window supplies growth and rates.
     #[must_use]
@@ -250,11 +252,14 @@ impl Screen for ShowCgroups {
 
 /// The last part of a path, or what an engine calls the container.
 fn named(group: &GroupMemory, last: &str) -> String {
+    let words = group.container.as_ref().and_then(Container::words);
     match &group.owner {
         Some(owner) if owner.kind.is_container() && last.contains(&owner.name) && last.len() > 40 => {
-            format!("{} {}", owner.kind, owner.name)
+            format!("{} {}", owner.kind, words.as_ref().unwrap_or(&owner.name))
         }
-        Some(owner) if owner.kind == OwnerKind::Pod && last.len() > 40 => format!("pod {}", owner.name),
+        Some(owner) if owner.kind == OwnerKind::Pod && last.len() > 40 => {
+            format!("pod {}", words.as_ref().unwrap_or(&owner.name))
+        }
         _ => name::short_ids(last),
     }
 }

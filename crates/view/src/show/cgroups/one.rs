@@ -2,6 +2,7 @@
 
 use ramline_model::groups::{GroupMemory, Part, PartId, Reclaim, Rest};
 use ramline_snapshot::cgroup::Version;
+use ramline_snapshot::containers::Container;
 
 use super::{OneGroup, ShowCgroups};
 use crate::prelude::*;
@@ -26,7 +27,9 @@ pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
 }
 
 fn headline(sheet: &mut Sheet, group: &GroupMemory) {
-    let owner = group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind, owner.name)).unwrap_or_default();
+    let words = group.container.as_ref().and_then(Container::words).map(|words| format!(" {words}")).unwrap_or_default();
+    let owner = group.owner.as_ref().map(|owner| format!(" ({}{words} {})", owner.kind, owner.name));
+    let owner = owner.unwrap_or_default();
     let charged = match (group.current, group.summed) {
         (Some(bytes), false) => format!("{bytes} charged (now)"),
         (Some(bytes), true) => format!("{bytes} (now; the sum of its parts)"),
