@@ -108,6 +108,18 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "export",
+        &[
+            ("ramline export", "the metrics, once"),
+            ("ramline export --listen", "at http://127.0.0.1:9821/metrics, for Prometheus on this machine"),
+            (
+                "sudo ramline export --textfile /var/lib/prometheus/node-exporter --every 30",
+                "beside node_exporter, every 30 s",
+            ),
+            ("ramline export --format prometheus | promtool check metrics", "what promtool says of them"),
+        ],
+    ),
+    (
         "measure",
         &[
             ("sudo ramline measure tiers", "what each tier costs on this machine"),

@@ -26,7 +26,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sheet", &["units"]),
     ("view", &["units", "snapshot", "evidence", "trace", "model", "predict", "plan", "advice", "sheet"]),
     ("live", &["units", "sheet"]),
+    ("export", &["units", "snapshot", "model", "advice"]),
     ("kernel", &["units", "snapshot"]),
+    ("serve", &["kernel"]),
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "plan", "kernel"]),
     ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
@@ -54,6 +56,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "advice",
             "view",
             "live",
+            "export",
+            "serve",
             "kernel",
             "gather",
             "act",
@@ -85,6 +89,7 @@ const PURE: &[&str] = &[
     "advice",
     "sheet",
     "view",
+    "export",
 ];
 
 fn dependencies(name: &str) -> Vec<String> {
