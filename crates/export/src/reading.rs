@@ -78,7 +78,9 @@ fn chosen(tree: GroupTree, snapshot: &Snapshot, most: usize) -> Vec<(GroupMemory
     rest.append(&mut suffering);
     let raw = snapshot.groups.data().or(snapshot.limited.data());
     let find = |path: &str| raw.and_then(|raw| raw.list.iter().find(|group| group.path == path));
-    rest.into_iter().map(|group| (find(&group.path).map(|raw| (group.clone(), Some(raw)))).unwrap_or((group, None))).collect()
+    rest.into_iter()
+        .map(|group| (find(&group.path).map(|raw| (group.clone(), Some(raw)))).unwrap_or((group, None)))
+        .collect()
 }
 
 /// A measure to put groups in order by: what was killed counts most, then the share of time waited, then how full it is.

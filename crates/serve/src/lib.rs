@@ -114,7 +114,10 @@ impl Server {
             Next::Asks(Ok(request)) => {
                 let refused = self.address.ip().is_loopback() && !request.is_for_loopback();
                 let answer = if refused {
-                    Answer::line(403, "ramline: asked for under a name that is not of this machine; use 127.0.0.1 or localhost")
+                    Answer::line(
+                        403,
+                        "ramline: asked for under a name that is not of this machine; use 127.0.0.1 or localhost",
+                    )
                 } else {
                     answer(&request)
                 };
@@ -145,5 +148,8 @@ impl Server {
 }
 
 fn is_of_client(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted)
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted
+    )
 }

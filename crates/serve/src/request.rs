@@ -68,7 +68,10 @@ mod tests {
     fn a_request_is_a_path_and_what_formats_it_takes() {
         let text = "GET /metrics?x=1 HTTP/1.1\r\nHost: localhost:9821\r\nACCEPT: text/plain\r\n\r\n";
         let request = parsed(text).unwrap().unwrap();
-        assert_eq!((request.path.as_str(), request.accept.as_str(), request.head_only), ("/metrics", "text/plain", false));
+        assert_eq!(
+            (request.path.as_str(), request.accept.as_str(), request.head_only),
+            ("/metrics", "text/plain", false)
+        );
         assert_eq!(parsed(&text[..40]), None, "not complete");
         assert_eq!(parsed("POST / HTTP/1.1\r\n\r\n"), Some(Err(405)));
         assert_eq!(parsed("\u{1}\u{2}\r\n\r\n"), Some(Err(400)));

@@ -133,7 +133,11 @@ impl Container {
             Some(Container {
                 id: text(&entry["id"]).filter(|id| is_id(id))?,
                 engine: if is_crio { Engine::Crio } else { Engine::Podman },
-                name: if is_crio { text(&more["metadata-name"]).or(first) } else { first.or_else(|| text(&more["name"])) },
+                name: if is_crio {
+                    text(&more["metadata-name"]).or(first)
+                } else {
+                    first.or_else(|| text(&more["name"]))
+                },
                 image: text(&more["image-name"]),
                 pod: None,
                 pod_uid: text(&more["uid"]).filter(|_| is_crio),
@@ -260,7 +264,10 @@ mod tests {
         let words = |path: String| by.of(&path).and_then(|one| one.words());
         let slice = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11_22.slice";
         assert_eq!(words(format!("{slice}/cri-containerd-{}.scope", id('a'))).as_deref(), Some("shop/web-5d9/nginx"));
-        assert_eq!(words(format!("/kubepods/burstable/pod11-22/{}/below", id('b'))).as_deref(), Some("shop/web-5d9/log"));
+        assert_eq!(
+            words(format!("/kubepods/burstable/pod11-22/{}/below", id('b'))).as_deref(),
+            Some("shop/web-5d9/log")
+        );
         assert_eq!(words(slice.into()).as_deref(), Some("shop/web-5d9"));
         assert_eq!(words(format!("/machine.slice/libpod-conmon-{}.scope", id('a'))), None);
         assert_eq!(words("/system.slice/ssh.service".into()), None);

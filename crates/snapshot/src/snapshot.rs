@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::machine::Machine;
 use crate::prelude::*;
 use crate::{
-    Seen, blocks, buddyinfo, cgroup, configured, containers, dirs, evictors, groups, hugepages, killers, meminfo, mounts, pressure,
-    processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
+    Seen, blocks, buddyinfo, cgroup, configured, containers, dirs, evictors, groups, hugepages, killers, meminfo,
+    mounts, pressure, processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
 };
 
 /// Version of the JSON document.

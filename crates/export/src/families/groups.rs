@@ -17,7 +17,8 @@ const SECONDS: (Kind, Unit) = (Kind::Counter, Unit::Seconds);
 /// The labels of a group: its path, and of a container the name its engine gave it, with pod and name space.
 fn put<V: Into<Value>>(out: &mut Samples, group: &GroupMemory, more: (&'static str, &str), value: Option<V>) {
     let container = group.container.as_ref();
-    let part = |part: fn(&Container) -> &Option<String>| container.and_then(|one| part(one).as_deref()).unwrap_or_default();
+    let part =
+        |part: fn(&Container) -> &Option<String>| container.and_then(|one| part(one).as_deref()).unwrap_or_default();
     let labels = [
         ("group", group.path.as_str()),
         ("container", part(|one| &one.name)),

@@ -11,14 +11,8 @@ const BYTES: (Kind, Unit) = (Kind::Gauge, Unit::Bytes);
 const RATIO: (Kind, Unit) = (Kind::Gauge, Unit::Ratio);
 
 /// Kernel memory that no reclaim takes, each a counter of its own; what no counter has comes with them, for a leak is mostly there.
-const KERNEL: [Term; 6] = [
-    Term::SlabUnreclaimable,
-    Term::Vmalloc,
-    Term::KernelStacks,
-    Term::PageTables,
-    Term::SecPageTables,
-    Term::Percpu,
-];
+const KERNEL: [Term; 6] =
+    [Term::SlabUnreclaimable, Term::Vmalloc, Term::KernelStacks, Term::PageTables, Term::SecPageTables, Term::Percpu];
 
 fn kernel(ledger: &Ledger) -> Bytes {
     let counted: Bytes = KERNEL.iter().map(|term| ledger.bytes(*term)).sum();
@@ -26,9 +20,15 @@ fn kernel(ledger: &Ledger) -> Bytes {
 }
 
 pub const FAMILIES: &[Family] = &[
-    family("ramline_memory_total_bytes", BYTES, "ledger.total", "RAM that the kernel manages (MemTotal).", |seen, out| {
-        out.one(seen.ledger.as_ref().map(|ledger| ledger.total));
-    }),
+    family(
+        "ramline_memory_total_bytes",
+        BYTES,
+        "ledger.total",
+        "RAM that the kernel manages (MemTotal).",
+        |seen, out| {
+            out.one(seen.ledger.as_ref().map(|ledger| ledger.total));
+        },
+    ),
     family(
         "ramline_memory_available_bytes",
         BYTES,
@@ -90,17 +90,11 @@ pub const FAMILIES: &[Family] = &[
         "Free memory below which kswapd wakes: the low watermarks of all nodes.",
         |seen, out| out.one(seen.marks.as_ref().map(|m| m.nodes.iter().map(|node| node.low).sum::<Bytes>())),
     ),
-    family(
-        "ramline_tmpfs_used_bytes",
-        BYTES,
-        "tmpfs",
-        "What a tmpfs holds, in RAM or in swap.",
-        |seen, out| {
-            for mount in seen.tmpfs.iter().flat_map(|tmpfs| &tmpfs.mounts).filter(|m| m.fillable).take(MOST_OBJECTS) {
-                out.with(&[("mount", &mount.at)], mount.used);
-            }
-        },
-    ),
+    family("ramline_tmpfs_used_bytes", BYTES, "tmpfs", "What a tmpfs holds, in RAM or in swap.", |seen, out| {
+        for mount in seen.tmpfs.iter().flat_map(|tmpfs| &tmpfs.mounts).filter(|m| m.fillable).take(MOST_OBJECTS) {
+            out.with(&[("mount", &mount.at)], mount.used);
+        }
+    }),
     family(
         "ramline_tmpfs_used_ratio",
         RATIO,

@@ -47,9 +47,15 @@ fn counter(seen: &Reading<'_>, key: &str) -> Option<u64> {
 }
 
 pub const FAMILIES: &[Family] = &[
-    family("ramline_swap_size_bytes", BYTES, "swap-order", "Size of a swap area; of zram before compression.", |seen, out| {
-        areas(seen, out, |area| area.size);
-    }),
+    family(
+        "ramline_swap_size_bytes",
+        BYTES,
+        "swap-order",
+        "Size of a swap area; of zram before compression.",
+        |seen, out| {
+            areas(seen, out, |area| area.size);
+        },
+    ),
     family(
         "ramline_swap_used_bytes",
         BYTES,
@@ -57,9 +63,15 @@ pub const FAMILIES: &[Family] = &[
         "What lies in a swap area. Cold pages that lie there cost nothing: watch the traffic instead.",
         |seen, out| areas(seen, out, |area| area.used),
     ),
-    family("ramline_swap_priority", NUMBER, "swap-order", "Priority of a swap area: the highest is used first.", |seen, out| {
-        areas(seen, out, |area| area.priority);
-    }),
+    family(
+        "ramline_swap_priority",
+        NUMBER,
+        "swap-order",
+        "Priority of a swap area: the highest is used first.",
+        |seen, out| {
+            areas(seen, out, |area| area.priority);
+        },
+    ),
     family("ramline_swap_in_pages", EVENTS, "swap-in-use", "Pages read from swap areas.", |seen, out| {
         out.one(counter(seen, "pswpin"));
     }),
@@ -86,9 +98,15 @@ pub const FAMILIES: &[Family] = &[
         "Time that those requests took, added up.",
         |seen, out| reads(seen, out, |reads| super::seconds(reads.took_ms.saturating_mul(1000))),
     ),
-    family("ramline_zram_disksize_bytes", BYTES, "zram-limit", "What a zram device may hold, before compression.", |seen, out| {
-        devices(seen, out, |device| Some(device.disksize));
-    }),
+    family(
+        "ramline_zram_disksize_bytes",
+        BYTES,
+        "zram-limit",
+        "What a zram device may hold, before compression.",
+        |seen, out| {
+            devices(seen, out, |device| Some(device.disksize));
+        },
+    ),
     family("ramline_zram_stored_bytes", BYTES, "zram-ratio", "What it holds, before compression.", |seen, out| {
         gains(seen, out, |gain| Some(gain.stored));
     }),

@@ -32,11 +32,8 @@ pub const FAMILIES: &[Family] = &[
         "Time in which some task (tasks=some), or all at once (tasks=full), waited for a resource (PSI).",
         |seen, out| {
             let snapshot = seen.snapshot;
-            let resources: [(&str, &Seen<Pressure>); 3] = [
-                ("memory", &snapshot.pressure_memory),
-                ("io", &snapshot.pressure_io),
-                ("cpu", &snapshot.pressure_cpu),
-            ];
+            let resources: [(&str, &Seen<Pressure>); 3] =
+                [("memory", &snapshot.pressure_memory), ("io", &snapshot.pressure_io), ("cpu", &snapshot.pressure_cpu)];
             for (resource, pressure) in resources {
                 let Some(pressure) = pressure.data() else { continue };
                 for (tasks, stall) in [("some", pressure.some), ("full", pressure.full)] {

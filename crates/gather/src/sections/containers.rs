@@ -29,15 +29,18 @@ const STORAGES: [&str; 3] = ["overlay-containers", "vfs-containers", "btrfs-cont
 
 pub fn containers(reader: &Reader<'_>) -> Seen<Containers> {
     reader.timed(|| {
-        let mut look = Look { reader, until: reader.ends(LONGEST), out: Containers { complete: true, ..Containers::default() } };
+        let mut look =
+            Look { reader, until: reader.ends(LONGEST), out: Containers { complete: true, ..Containers::default() } };
         look.each(DOCKER, |id| format!("{id}/config.v2.json"), Container::from_docker);
         for dir in CONTAINERD {
             for space in look.names(dir) {
                 // Docker runs its containers by containerd too, and names them itself.
                 if space != "moby" {
-                    look.each(&format!("{dir}/{space}"), |id| format!("{id}/config.json"), |id, path, text| {
-                        Container::from_runtime(Engine::Containerd, id, path, text)
-                    });
+                    look.each(
+                        &format!("{dir}/{space}"),
+                        |id| format!("{id}/config.json"),
+                        |id, path, text| Container::from_runtime(Engine::Containerd, id, path, text),
+                    );
                 }
             }
         }
@@ -109,9 +112,11 @@ impl Look<'_> {
     fn storages(&mut self) {
         let has_crio = self.reader.exists("/var/run/crio") || self.reader.exists("/run/crio");
         if has_crio {
-            self.each(RUNNING, |id| format!("{id}/userdata/config.json"), |id, path, text| {
-                Container::from_runtime(Engine::Crio, id, path, text)
-            });
+            self.each(
+                RUNNING,
+                |id| format!("{id}/userdata/config.json"),
+                |id, path, text| Container::from_runtime(Engine::Crio, id, path, text),
+            );
         }
         let mut roots = vec!["/var/lib/containers/storage".to_owned()];
         let users: Vec<String> = self.names("/run/user");
@@ -121,7 +126,11 @@ impl Look<'_> {
             let home = |line: &str| {
                 let mut words = line.split(':').skip(2);
                 let uid = words.next()?.to_owned();
-                users.contains(&uid).then(|| words.nth(2)).flatten().map(|home| format!("{home}/.local/share/containers/storage"))
+                users
+                    .contains(&uid)
+                    .then(|| words.nth(2))
+                    .flatten()
+                    .map(|home| format!("{home}/.local/share/containers/storage"))
             };
             roots.extend(accounts.lines().filter_map(home).filter(|path| path.starts_with('/')));
         }
@@ -172,7 +181,8 @@ mod tests {
             "run/containerd/io.containerd.runtime.v2.task/k8s.io/BBBB/config.json",
             r#"{"annotations":{"io.kubernetes.cri.container-name":"nginx","io.kubernetes.cri.sandbox-name":"web-1","io.kubernetes.cri.sandbox-namespace":"shop"}}"#,
         );
-        let podman = ("var/lib/containers/storage/overlay-containers/containers.json", r#"[{"id":"CCCC","names":["db"]}]"#);
+        let podman =
+            ("var/lib/containers/storage/overlay-containers/containers.json", r#"[{"id":"CCCC","names":["db"]}]"#);
         assert_eq!(named(&[docker, cri, podman]), ["web", "shop/web-1/nginx", "db"]);
         // Docker's own are named by Docker alone.
         let moby = ("run/containerd/io.containerd.runtime.v2.task/moby/AAAA/config.json", "{}");
@@ -185,14 +195,20 @@ mod tests {
         let files = [
             ("run/user/1000/x", ""),
             ("etc/passwd", "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n"),
-            ("home/ann/.local/share/containers/storage/overlay-containers/containers.json", r#"[{"id":"CCCC","names":["cache"]}]"#),
+            (
+                "home/ann/.local/share/containers/storage/overlay-containers/containers.json",
+                r#"[{"id":"CCCC","names":["cache"]}]"#,
+            ),
         ];
         assert_eq!(named(&files), ["cache"]);
     }
 
     #[test]
     fn what_is_no_file_of_an_engine_leaves_the_id_and_is_told() {
-        let dir = tree(&[("var/lib/docker/containers/AAAA/config.v2.json", "{\"Name\":"), ("var/lib/docker/containers/x/config.v2.json", "{}")]);
+        let dir = tree(&[
+            ("var/lib/docker/containers/AAAA/config.v2.json", "{\"Name\":"),
+            ("var/lib/docker/containers/x/config.v2.json", "{}"),
+        ]);
         let root = Root::new(dir.path());
         let seen = containers(&Reader::new(&root));
         let seen = seen.data().unwrap();

@@ -181,9 +181,13 @@ pub fn find(tree: &GroupTree, name: &str) -> Result<usize, NoSuchGroup> {
             o.kind.is_container() && name.len() >= 4 && last.contains(&o.name) && o.name.starts_with(short)
         };
         let is_named = g.container.as_ref().is_some_and(|of| {
-            !of.id.is_empty() && last.contains(&of.id) && (of.name.as_deref() == Some(name) || of.words().as_deref() == Some(name))
+            !of.id.is_empty()
+                && last.contains(&of.id)
+                && (of.name.as_deref() == Some(name) || of.words().as_deref() == Some(name))
         });
-        is_named || last == name || g.owner.as_ref().is_some_and(|o| last.starts_with(&o.name) && o.name == name || id(o))
+        is_named
+            || last == name
+            || g.owner.as_ref().is_some_and(|o| last.starts_with(&o.name) && o.name == name || id(o))
     };
     let begins =
         |g: &GroupMemory| name.len() >= 4 && g.path.rsplit('/').next().is_some_and(|last| last.starts_with(name));

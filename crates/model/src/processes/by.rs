@@ -122,7 +122,11 @@ mod tests {
 
     #[test]
     fn a_container_has_the_name_that_its_engine_gave_it_before_its_id() {
-        let one = Container { id: format!("4f5e8a1b2c3d{}", "0".repeat(52)), name: Some("web".into()), ..Container::default() };
+        let one = Container {
+            id: format!("4f5e8a1b2c3d{}", "0".repeat(52)),
+            name: Some("web".into()),
+            ..Container::default()
+        };
         let all = Containers { list: vec![one], ..Containers::default() };
         let named = |name: &str| {
             let mut name = name.to_owned();

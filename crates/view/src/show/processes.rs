@@ -57,7 +57,8 @@ const COMMAND: usize = 30;
 
 impl ShowProcesses {
     /// What it looks at.
-    pub const WANTED: Wanted = Wanted { meminfo: true, processes: true, swaps: true, zram: true, containers: true, ..Wanted::NOTHING };
+    pub const WANTED: Wanted =
+        Wanted { meminfo: true, processes: true, swaps: true, zram: true, containers: true, ..Wanted::NOTHING };
 
     /// From a snapshot; the window supplies growth, and the filter leaves rows out.
     #[must_use]

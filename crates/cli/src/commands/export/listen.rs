@@ -21,7 +21,8 @@ const PAGE: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><ti
 /// It cannot listen there.
 pub fn listen(address: SocketAddr, mut readings: Readings<'_>) -> Result<u8> {
     signals::install();
-    let failed = |error| Failure::refused(format!("listen at {address}: {error}\n  try: ramline export --listen 127.0.0.1:0"));
+    let failed =
+        |error| Failure::refused(format!("listen at {address}: {error}\n  try: ramline export --listen 127.0.0.1:0"));
     let server = Server::bind(address).map_err(failed)?;
     // The first look is made before anybody waits for it.
     readings.read()?;

@@ -27,7 +27,8 @@ pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
 }
 
 fn headline(sheet: &mut Sheet, group: &GroupMemory) {
-    let words = group.container.as_ref().and_then(Container::words).map(|words| format!(" {words}")).unwrap_or_default();
+    let words =
+        group.container.as_ref().and_then(Container::words).map(|words| format!(" {words}")).unwrap_or_default();
     let owner = group.owner.as_ref().map(|owner| format!(" ({}{words} {})", owner.kind, owner.name));
     let owner = owner.unwrap_or_default();
     let charged = match (group.current, group.summed) {
