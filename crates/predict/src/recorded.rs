@@ -15,7 +15,7 @@ use ramline_units::{Bytes, JsonSchema};
 use serde::Serialize;
 
 use crate::error::{PredictError, Result};
-use crate::forecast::{Forecast, Foretold, Range};
+use crate::forecast::{Figures, Forecast, Foretold, Range};
 
 /// Traces that one recording is taken for. Each has another share of stores, from none to all of what is touched again; four orders are among them.
 const WAYS: u32 = 8;
@@ -24,6 +24,8 @@ const WAYS: u32 = 8;
 const BLOCKS: [u32; 4] = [64, 1, 16, 4];
 /// Slower by less than this is as fast: no one has to change a setting for it.
 const NOTICED: f64 = 1.1;
+/// And by less than this it is the same.
+const JUST_AS_LONG: f64 = 1.01;
 /// A group that has all it wants: pages beyond any load.
 const ENOUGH: u64 = 1 << 40;
 const PAGE: u64 = 4096;
@@ -93,19 +95,26 @@ pub fn program(recording: &Recording, assumed: Program) -> Program {
     Program { own: assumed.own.map(|pages| pages + tables), ..assumed }
 }
 
-/// How much it needs: with this nothing is reclaimed, whatever of what is open was so.
+/// How much it needs, and its program with what the recording did not see: pages that were present in its page tables, and of which no touch was seen, are memory that
+/// it does not need again. With the first nothing is reclaimed, whatever of what is open was so.
 ///
 /// # Errors
 /// Its touches fail; it is too large.
-pub fn need(way: &dyn Touches, program: Program) -> Result<Bytes> {
+pub fn need(way: &dyn Touches, resident_pages: u64, program: Program) -> Result<(Bytes, Program)> {
     let large = || PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict");
     let load = ramline_sim::load::Compact::from_touches(way)?.ok_or_else(large)?.with_program(program);
     let kernel = ramline_sim::kernel::PRESETS[2];
     let setting = Setting { base: chance::least_base(&load), ..Setting::without_limit(ENOUGH, kernel) };
+    let base = setting.base;
     let outcome = run::compact(&load, run::pages(&load, |_, _| 0), setting, u64::MAX, Chance::default());
+    let unseen = ramline_units::growth(outcome.most - base, resident_pages).unwrap_or(0);
     // What is drawn beside it may be as much more, and a processor charges some pages ahead.
     let [least, most] = program.own;
-    Ok(Bytes((outcome.most + (most - least) + CHARGED_AHEAD) * PAGE))
+    let need = outcome.most + unseen + (most - least) + CHARGED_AHEAD;
+    // Pages that can leave are among those of its own.
+    let own = program.own.map(|pages| pages + unseen);
+    let idle = u32::try_from(unseen).unwrap_or(u32::MAX);
+    Ok((Bytes(need * PAGE), Program { own, idle, ..program }))
 }
 
 /// Pages that a processor charges ahead (`MEMCG_CHARGE_BATCH`).
@@ -236,6 +245,16 @@ impl Foretold {
         self.name.split(' ').next().unwrap_or_default()
     }
 
+    /// Of a recording: nothing of it is reclaimed.
+    #[must_use]
+    pub fn is_unaffected(&self) -> bool {
+        let none = |range: Option<Range>| range.is_none_or(|range| range.high <= 0.0);
+        let nothing = |figures: Figures| {
+            none(figures.swap_in) && none(figures.refault_file) && figures.slower.is_some_and(|range| range.high < JUST_AS_LONG)
+        };
+        self.ends_well() && self.foretold.is_some_and(nothing)
+    }
+
     fn has_no_swap(&self) -> bool {
         self.short_name() == "no-swap"
     }
@@ -244,7 +263,7 @@ impl Foretold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::{Figures, Verdict};
+    use crate::forecast::Verdict;
 
     fn setting(name: &str, slower: f64, verdict: Verdict) -> Foretold {
         let range = Range { median: slower, low: slower, high: slower };

@@ -2,10 +2,10 @@
 //!
 //! What it is not: a round of something. Times are multiples of what the program takes with enough memory; counts are beyond those that it has then.
 
-use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Range, Verdict};
 use ramline_predict::recorded::{AtLimit, Least, Outlook, Recorded};
 
-use super::{Pick, Prediction, Text, bytes, counts, ends};
+use super::{Pick, Prediction, Text, ends, whole};
 use crate::prelude::*;
 use ramline_sheet::{Column, format};
 
@@ -75,20 +75,30 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
         if setting.foretold.is_some_and(|figures| figures.unknown_counts) {
             return "not known".to_owned();
         }
-        of(setting, pick, counts)
+        of(setting, pick, middle)
     };
-    let table = Table::of(&forecast.settings)
-        .left("limit", |setting| setting.limit)
-        .left("setting", |setting| setting.short_name())
-        .left("ends", |setting| ends(setting.foretold.as_ref()))
-        .right("times as long", |setting| of(setting, |figures| figures.slower, times))
-        .right("major faults", |setting| count(setting, |figures| figures.major))
-        .right("swap-ins", |setting| count(setting, |figures| figures.swap_in))
-        .right("file pages re-read", |setting| count(setting, |figures| figures.refault_file))
-        .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.disk_read, bytes))
-        .column(Column::right("written").spare(), |setting| of(setting, |figures| figures.disk_written, bytes))
-        .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.zram, bytes));
-    sheet.table(table);
+    for at in &prediction.by_limit {
+        let here: Vec<&Foretold> = forecast.settings.iter().filter(|setting| setting.limit == at.limit).collect();
+        if here.iter().all(|setting| setting.is_unaffected()) {
+            sheet.line(format!("With {}: nothing is reclaimed, and no setting matters.", at.limit));
+            continue;
+        }
+        let table = Table::of(&here)
+            .left("setting", |setting| setting.short_name())
+            .left("ends", |setting| ends(setting.foretold.as_ref()))
+            .right("times as long", |setting| {
+                // One that is killed does not come to its end.
+                of(setting, |figures| figures.slower.filter(|_| figures.verdict != Verdict::Killed), times)
+            })
+            .right("major faults", |setting| count(setting, |figures| figures.major))
+            .right("swap-ins", |setting| count(setting, |figures| figures.swap_in))
+            .right("file pages re-read", |setting| count(setting, |figures| figures.refault_file))
+            .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.disk_read, size))
+            .column(Column::right("written").spare(), |setting| of(setting, |figures| figures.disk_written, size))
+            .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.zram, size));
+        sheet.heading(format!("With {}", at.limit));
+        sheet.table(table);
+    }
     if forecast.settings.iter().any(|setting| setting.foretold.is_some_and(|figures| figures.unknown_counts)) {
         sheet.line("Not known: pages leave RAM in the epoch in which they were touched; that it is slower is sure, the counts are not.");
     }
@@ -126,6 +136,15 @@ pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
 pub(super) fn sure(sheet: &mut Sheet) {
     sheet.line(UNKNOWN);
     sheet.line(SURE);
+}
+
+/// Ranges of counts are in the page and in the JSON document.
+fn middle(range: Range) -> String {
+    whole(range.median)
+}
+
+fn size(range: Range) -> String {
+    format::measured_size(range.median)
 }
 
 /// `1.4 (1.1 to 2.0)`.

@@ -69,7 +69,7 @@ impl Predicted {
             return Err(Failure::usage(format!("{wrong}\n  try: ramline predict {own} --limit 72MiB")).into());
         }
         if is_recording {
-            return Ok(Predicted::Recorded(Recorded::of_file(path, reader)?));
+            return Ok(Predicted::Recorded(Recorded::of_file(path, reader, options)?));
         }
         let touches = TouchFile::new(reader).map_err(|error| files::of_file(path, error))?;
         Ok(Predicted::File { path: path.to_owned(), touches: Arc::new(touches) })
@@ -215,11 +215,11 @@ fn neither(name: &str) -> Failure {
     let meant = near.map(|near| format!("; nearest experiment: {near}")).unwrap_or_default();
     let word = ramline_units::quoted(name);
     let hint = near.map_or_else(
-        || format!("ramline lab run knee --allow-busy -- {word} (a command), or sudo ramline need {word} (a service that runs)"),
+        || format!("sudo ramline predict -- {word} (a command), or sudo ramline predict --pid {word} (a process that runs)"),
         |near| format!("ramline predict {near}"),
     );
     Failure::usage(format!(
-        "there is no file and no experiment '{}'{meant}; what can be predicted is {}, or a file of 'ramline trace make'\n  try: {hint}",
+        "there is no file and no experiment '{}'{meant}; what can be predicted is {}, or a file of 'ramline trace record' or 'trace make'\n  try: {hint}",
         name.escape_debug(),
         known.join(" and ")
     ))

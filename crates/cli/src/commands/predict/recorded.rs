@@ -13,7 +13,7 @@ use ramline_lab::experiments::swap_command;
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
-use ramline_predict::question::Question;
+use ramline_predict::question::{Program, Question};
 use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 
@@ -44,6 +44,7 @@ const HINT: &str = "ramline predict --pid 1234";
 pub struct Recorded {
     recording: Arc<Recording>,
     need: Bytes,
+    program: Program,
     notes: Vec<String>,
 }
 
@@ -52,7 +53,8 @@ impl Recorded {
     ///
     /// # Errors
     /// It cannot be read or simulated.
-    pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>) -> Result<Recorded> {
+    pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>, options: &Predict) -> Result<Recorded> {
+        must_have_a_command(options)?;
         let recording = Recording::read(&mut reader).map_err(|error| files::of_file(path, error))?;
         let notes = if recording.is_whole() { None } else { Some("the file is cut off: predicted is what is there of it".to_owned()) };
         Recorded::new(recording, notes.into_iter().collect())
@@ -60,8 +62,8 @@ impl Recorded {
 
     fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
         let recording = Arc::new(recording);
-        let need = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, need, notes })
+        let (need, program) = need_of(&recording).map_err(refusal)?;
+        Ok(Recorded { recording, need, program, notes })
     }
 
     /// Records first, in memory.
@@ -75,6 +77,7 @@ impl Recorded {
             command: &options.command,
             hint: HINT,
         };
+        must_have_a_command(options)?;
         let target = whose.target(&Root::live())?;
         signals::install();
         let time = options.time.or_else(|| options.command.is_empty().then_some(TIME));
@@ -130,7 +133,7 @@ impl Recorded {
         let params = params(&EXPERIMENT, &settings, None, options)?;
         let mut all = Vec::new();
         for limit in limits {
-            all.push(of_recording(&self.recording, &params, (limit, self.need), timeout)?);
+            all.push(of_recording(&self.recording, &params, limit, (self.need, self.program), timeout)?);
         }
         let first = all.remove(0);
         let mut question = first.with_limits(all);
@@ -139,14 +142,21 @@ impl Recorded {
     }
 }
 
+/// What is verified is run.
+fn must_have_a_command(options: &Predict) -> Result<()> {
+    let none = "--verify runs the command in the lab, and there is none to run: only what stands behind -- can be verified";
+    let has_one = !options.verify || !options.command.is_empty();
+    ensure!(has_one, Failure::usage(format!("{none}\n  try: sudo ramline predict --verify -- make")));
+    Ok(())
+}
+
 /// Runs the command itself at the settings that matter, and puts what was measured beside the forecast.
 ///
 /// # Errors
 /// As the lab refuses; there is no command to run.
 pub fn verify(mut forecast: Forecast, options: &Predict) -> Result<Forecast> {
+    must_have_a_command(options)?;
     let argv: Vec<String> = options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let none = "--verify runs the command in the lab, and there is none to run: only what stands behind -- can be verified";
-    ensure!(!argv.is_empty(), Failure::usage(format!("{none}\n  try: sudo ramline predict --verify -- make")));
     let Some((limit, arms)) = forecast.to_verify_recording() else { return Ok(forecast) };
     let table = swap_command::EXPERIMENT.table();
     let mut params = Params::defaults(&table);

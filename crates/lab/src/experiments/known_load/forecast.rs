@@ -58,7 +58,8 @@ pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], pa
 pub fn of_recording(
     recording: &Arc<Recording>,
     params: &Params,
-    (limit, need): (Bytes, Bytes),
+    limit: Bytes,
+    (need, program): (Bytes, Program),
     timeout: Option<Duration>,
 ) -> Result<Question> {
     let mut asked = Asked::of(params)?;
@@ -72,23 +73,19 @@ pub fn of_recording(
     let name = recording.header().origin.name.clone();
     let question = asked_of(first, name, None, Vec::new(), &asked)?;
     let recorded = Some(Recorded::new(recording, need));
-    let program = program_of(recording);
     Ok(Question { others: ways, recorded, program, between: 0.0, ..question })
 }
 
-/// With so much memory nothing of a recording is reclaimed.
+/// With so much memory nothing of a recording is reclaimed, and its program.
 ///
 /// # Errors
 /// It cannot be simulated.
-pub fn need_of(recording: &Arc<Recording>) -> Result<Bytes, PredictError> {
+pub fn need_of(recording: &Arc<Recording>) -> Result<(Bytes, Program), PredictError> {
     let ways = recorded::ways(recording, 0);
     let first = ways.first().ok_or(PredictError::BrokeOff)?;
-    recorded::need(first.as_ref(), program_of(recording))
-}
-
-fn program_of(recording: &Recording) -> Program {
     // Nothing is reported, and no clock is looked at.
-    recorded::program(recording, Program { look: u64::MAX, ..PROGRAM })
+    let program = recorded::program(recording, Program { look: u64::MAX, ..PROGRAM });
+    recorded::need(first.as_ref(), recording.extent().resident_pages, program)
 }
 
 fn asked_of(
