@@ -35,7 +35,7 @@ pub fn free(memory: &mut Memory, id: u32) {
 #[cfg(test)]
 mod tests {
     use crate::chance::Chance;
-    use crate::kernel::PRESETS;
+    use crate::kernel::{Kernel, Lists, PRESETS};
     use crate::load::{Compact, word};
     use crate::memory::tests::group;
     use crate::memory::{Setting, SwapTo};
@@ -45,7 +45,7 @@ mod tests {
     use ramline_trace::generate::{Memory as Kind, Region};
 
     /// Stores to and frees of 400 pages in an order of chance, in a group of so many pages.
-    fn churned(kernel: usize, swap: SwapTo, limit: u64) -> run::Outcome {
+    fn churned(kernel: Kernel, swap: SwapTo, limit: u64) -> run::Outcome {
         let regions = [Region { memory: Kind::Anonymous, bytes: 400 << 12 }, Region { memory: Kind::File, bytes: 200 << 12 }];
         let mut load = Compact::new(&regions, [].into_iter(), [].into_iter(), 1).unwrap();
         load.regions[1].mapped = true;
@@ -57,7 +57,7 @@ mod tests {
             load.rounds.push(word::LOAD | (400 + page / 2));
         }
         load.of_a_round = load.rounds.len() as u64;
-        let known = group(1, PRESETS[kernel], Chance::default()).setting;
+        let known = group(1, kernel, Chance::default()).setting;
         let setting = Setting { limit, swap, slots: 2048, base: 0, ..known };
         let pages: Pages = run::pages(&load, |_, _| 1000);
         // Its own check of lists, charges and slots is made at the end of each run.
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn pages_that_are_given_back_leave_no_charge_no_slot_and_no_place_on_a_list() {
-        for kernel in 0..PRESETS.len() {
+        let generations = PRESETS.map(|kernel| Kernel { lists: Lists::Generations, ..kernel });
+        for kernel in PRESETS.into_iter().chain(generations) {
             for swap in [SwapTo::Disk, SwapTo::Zram] {
                 let [tight, free] = [260, 10_000].map(|limit| churned(kernel, swap, limit));
                 assert_eq!(tight.end, run::End::Fine);

@@ -1,5 +1,6 @@
 //! `ramline predict`: a load through the simulator, setting by setting, and the lab's measurement beside it.
 
+mod contents;
 mod load;
 mod recorded;
 
@@ -19,6 +20,7 @@ use ramline_sandbox::progress::Progress;
 use ramline_view::Prediction;
 
 use self::load::Predicted;
+use self::recorded::Recorded;
 use super::lab;
 use crate::prelude::*;
 
@@ -185,6 +187,11 @@ impl Predict {
             let question = predicted.question(limit, self)?;
             let question = with(question.with_limits(others.collect::<Result<_>>()?));
             let mut terminal = Terminal::new();
+            let sampled = |fill: &str, algorithm: Option<&str>, seed: u64, pages: u32| match &predicted {
+                Predicted::Recorded(Recorded { contents: Some(contents), .. }) => contents.lengths(fill, algorithm, seed, pages),
+                _ => compressed(fill, algorithm, seed, pages),
+            };
+            let caller = Caller { compress: &sampled, ..caller };
             let told = forecast(&question, &asked, caller, &mut |what| terminal.step(what));
             drop(terminal);
             let told = told.map_err(|error| predicted.refusal(error))?;

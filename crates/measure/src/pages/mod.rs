@@ -187,6 +187,45 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     Ok(profile)
 }
 
+/// What sampled pages of processes compress to, by algorithm; 0 for one of a repeated word. None is brought back from swap for it, and nothing is timed.
+///
+/// # Errors
+/// There is no such algorithm, or no page could be read.
+pub fn lengths(
+    root: &Root,
+    ids: &[u32],
+    algorithms: &[String],
+    pages: usize,
+    time: Duration,
+) -> Result<Vec<(String, Vec<u16>)>, PagesError> {
+    let over = {
+        let start = Instant::now();
+        move || start.elapsed() > time
+    };
+    arena::seclude(root)?;
+    let ranges = of(root, ids, &over);
+    let page = usize::try_from(process::page_size()).unwrap_or(4096);
+    let wish = Wish { root, scope: String::new(), seed: 256, pages, swapped: 0, over: &over };
+    let sample = sample::draw(&wish, &ranges, Arena::new(Bytes(wide(pages * page)))?, page)?;
+    let mut out = Vec::new();
+    let mut room = vec![0_u8; 2 * page];
+    for name in algorithms {
+        let mut codec = named(name).map_err(|rule| PagesError::Algorithm { name: name.clone(), rule })?;
+        let mut length = |index: usize| {
+            let contents = sample.page(index);
+            if sample::repeated(contents).is_some() {
+                return 0;
+            }
+            let length = codec.compress(contents, &mut room).unwrap_or(page).min(page);
+            u16::try_from(length).unwrap_or(u16::MAX)
+        };
+        out.push((name.clone(), (0..sample.len()).map(&mut length).collect()));
+    }
+    room.fill(0);
+    arena::overwrite_freed();
+    Ok(out)
+}
+
 fn processes(options: &PagesOptions) -> Result<(String, Vec<u32>), PagesError> {
     Ok(match &options.whose {
         Whose::All => ("all processes".to_owned(), pids(&options.root)),

@@ -59,14 +59,32 @@ impl Recording {
         self.stretches.get(..self.held).unwrap_or_default()
     }
 
-    /// Pages of files that are touched in it, each once, where its program began before it: they were read then.
-    fn files(&self) -> impl Iterator<Item = Touch> + '_ {
-        let all = if self.began_later() { self.stretches.get(self.held..).unwrap_or_default() } else { &[] };
-        let (of_files, mut seen) = (all.iter().filter(|one| self.is_file(one.region)), Marks::none(&self.regions));
-        of_files
-            .flat_map(|one| (one.first..one.first + one.count).map(move |page| (one.region, page)))
-            .filter(move |(region, page)| !seen.replace(*region, *page, true))
-            .map(|(region, page)| touch(region, page, Access::Load))
+    /// What was in memory before it, where its program began before: what that held, and the pages of files that are touched in it, which were read then. What is touched in most
+    /// epochs was touched last: so it lies on the lists about as the program has left it.
+    fn before(&self) -> Vec<Touch> {
+        if !self.began_later() {
+            return Vec::new();
+        }
+        let pages = |region: &Region| usize::try_from(region.bytes / u64::from(PAGE)).unwrap_or_default();
+        let mut epochs: Vec<Vec<u32>> = self.regions.iter().map(|region| vec![0; pages(region)]).collect();
+        let touched = self.epochs.iter().flat_map(|epoch| self.stretches.get(epoch.touched..epoch.end).unwrap_or_default());
+        for one in touched {
+            let all = epochs.get_mut(one.region as usize).map(|pages| &mut pages[..]).unwrap_or_default();
+            all.iter_mut().skip(one.first as usize).take(one.count as usize).for_each(|count| *count += 1);
+        }
+        let count = |region: u32, page: u32| {
+            epochs.get(region as usize).and_then(|pages| pages.get(page as usize)).copied().unwrap_or_default()
+        };
+        let held = self.held().iter().flat_map(|one| each(one, Access::Store));
+        let files = (0_u32..).zip(&self.regions).filter(|(region, _)| self.is_file(*region));
+        let files = files.flat_map(|(region, one)| {
+            let pages = u32::try_from(one.bytes / u64::from(PAGE)).unwrap_or(u32::MAX);
+            (0..pages).filter(move |page| count(region, *page) > 0).map(move |page| touch(region, page, Access::Load))
+        });
+        let mut all: Vec<Touch> = files.chain(held).collect();
+        let number = |touch: &Touch| u32::try_from(touch.offset / u64::from(PAGE)).unwrap_or_default();
+        all.sort_by_key(|touch| count(touch.region, number(touch)));
+        all
     }
 }
 
@@ -145,8 +163,7 @@ impl Touches for Drawn {
     }
 
     fn fill(&self) -> Touched<'_> {
-        let held = self.recording.held().iter().flat_map(|stretch| each(stretch, Access::Store));
-        Box::new(self.recording.files().chain(held).map(Ok))
+        Box::new(self.recording.before().into_iter().map(Ok))
     }
 
     fn rounds(&self) -> Touched<'_> {

@@ -18,6 +18,7 @@ use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 
 use super::Predict;
+use super::contents::Contents;
 use super::load::params;
 use crate::commands::lab;
 use crate::commands::trace::files;
@@ -46,6 +47,8 @@ pub struct Recorded {
     need: Bytes,
     program: Program,
     notes: Vec<String>,
+    /// What its pages compress to, where it was seen.
+    pub contents: Option<Contents>,
 }
 
 impl Recorded {
@@ -56,14 +59,17 @@ impl Recorded {
     pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>, options: &Predict) -> Result<Recorded> {
         must_have_a_command(options)?;
         let recording = Recording::read(&mut reader).map_err(|error| files::of_file(path, error))?;
-        let notes = if recording.is_whole() { None } else { Some("the file is cut off: predicted is what is there of it".to_owned()) };
-        Recorded::new(recording, notes.into_iter().collect())
+        let mut notes = vec!["contents: assumed to be text; --fill random or zeros for others".to_owned()];
+        if !recording.is_whole() {
+            notes.push("the file is cut off: predicted is what is there of it".to_owned());
+        }
+        Recorded::new(recording, notes)
     }
 
     fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
         let recording = Arc::new(recording);
         let (need, program) = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, need, program, notes })
+        Ok(Recorded { recording, need, program, notes, contents: None })
     }
 
     /// Records first, in memory.
@@ -81,13 +87,14 @@ impl Recorded {
         let target = whose.target(&Root::live())?;
         signals::install();
         let time = options.time.or_else(|| options.command.is_empty().then_some(TIME));
+        let mut contents = Contents::new(&options.settings_or(SETTINGS), &target.0);
         let mut session = Session::open(&whose, target, (time, options.overhead), None)?;
         // Standard output is for what is predicted.
         let beside = std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
         let mut child = session.start(&whose, beside.unwrap_or_else(|_| Stdio::null()))?;
         let room = own_room(&Root::live())?;
         let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
-        let recorded = session.write(&mut kept);
+        let recorded = session.write(&mut kept, &mut |so_far| contents.look(so_far));
         if let Some(child) = &mut child {
             let ended = recorded.as_ref().ok().map(|done| done.ended);
             // What was started for this is ended when the time is over.
@@ -104,7 +111,7 @@ impl Recorded {
             ),
             error => Failure::usage(format!("{error}\n  try: ramline predict --pid 1234 --for 20s")),
         })?;
-        let mut notes = Vec::new();
+        let mut notes = vec![contents.said()];
         if recorded.last_lost > 0 {
             notes.push(format!("not recorded: the last epoch of {} processes that ended", recorded.last_lost));
         }
@@ -114,7 +121,7 @@ impl Recorded {
         if !recorded.damon.is_empty() {
             notes.push(format!("DAMON runs ({}): touches may be missing", recorded.damon.join(", ")));
         }
-        Recorded::new(recording, notes)
+        Ok(Recorded { contents: Some(contents), ..Recorded::new(recording, notes)? })
     }
 
     /// What is asked of the simulator, with all limits.

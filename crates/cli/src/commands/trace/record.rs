@@ -66,7 +66,7 @@ impl Record {
         let mut session = Session::open(&whose, target, (self.time, self.overhead), dir)?;
         let mut child = session.start(&whose, Stdio::inherit())?;
         let (mut done, mut refused) = (None, None);
-        let written = out.write_with(|out| match session.write(out) {
+        let written = out.write_with(|out| match session.write(out, &mut |_| {}) {
             Ok(recorded) => {
                 done = Some(recorded);
                 Ok(())
@@ -192,15 +192,16 @@ impl Session {
         Ok(Some(child))
     }
 
-    /// Records.
+    /// Records; after each epoch something else may be done.
     ///
     /// # Errors
     /// As [`Recorder::record`].
-    pub fn write(self, out: &mut dyn Write) -> Result<Recorded, CaptureError> {
+    pub fn write(self, out: &mut dyn Write, each: &mut dyn FnMut(&Recorded)) -> Result<Recorded, CaptureError> {
         let terminal = Terminal::new();
         let mut writer = Writer::new(out, &self.header)?;
         let recorded = self.recorder.record(&mut writer, |so_far| {
             terminal.now(format!("recording: {} s, {} epochs", so_far.passed.as_secs(), so_far.epochs));
+            each(so_far);
         })?;
         writer.finish()?;
         Ok(recorded)
