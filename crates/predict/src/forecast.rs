@@ -72,7 +72,7 @@ pub struct Figures {
     /// Of a recording: how many times as long it takes as with enough memory. Its counts are beyond those that it has then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slower: Option<Range>,
-    /// Of a recording: more than a tenth of the pages that leave RAM do so in the epoch in which they were touched, so that counts are not known: they may be far more.
+    /// Of a recording: more than a tenth of the pages that leave RAM do so in the epoch in which they were touched, or an epoch touches more than a third of the limit: counts are not known, and may be far more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unknown_counts: bool,
 }
@@ -168,6 +168,12 @@ impl Figures {
 }
 
 impl Figures {
+    /// Of a recording: it takes longer than with enough memory.
+    #[must_use]
+    pub fn is_slower(&self) -> bool {
+        self.slower.is_some_and(|range| range.high >= recorded::JUST_AS_LONG)
+    }
+
     /// Counts, of memory and of files, may be so much less or more than in any run.
     fn within(self, [memory, files]: [f64; 2]) -> Figures {
         let wider = |range: Option<Range>, off: f64| {

@@ -83,7 +83,10 @@ pub fn foretold(
             }
             let (foretold, simpler) = foretold.unzip();
             let (foretold, simpler) = (foretold.flatten(), simpler.flatten());
-            let (foretold, rounds) = foretold.map(|found: Simulated| (found.figures, found.rounds)).unzip();
+            let (mut foretold, rounds) = foretold.map(|found: Simulated| (found.figures, found.rounds)).unzip();
+            if let (Some(figures), Some(recorded)) = (&mut foretold, &question.recorded) {
+                figures.unknown_counts |= figures.is_slower() && recorded.is_coarse(workload.limit);
+            }
             let (name, limit, rounds) = (arm.name.clone(), workload.limit, rounds.unwrap_or_default());
             out.settings.push(Foretold { name, limit, foretold, rounds, simpler, ..Foretold::default() });
         }

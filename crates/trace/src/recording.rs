@@ -93,6 +93,8 @@ pub struct Extent {
     pub held: u64,
     /// The most pages that one epoch touched.
     pub most_of_an_epoch: u64,
+    /// Pages of the epoch that a touch is in, in the mean of all touches.
+    pub typical_of_an_epoch: u64,
 }
 
 impl Recording {
@@ -212,6 +214,11 @@ impl Recording {
             touched: self.epochs.iter().map(|epoch| epoch.pages).sum(),
             held: held.iter().map(|stretch| u64::from(stretch.count)).sum(),
             most_of_an_epoch: self.epochs.iter().map(|epoch| epoch.pages).max().unwrap_or_default(),
+            typical_of_an_epoch: {
+                let all: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.pages)).sum();
+                let squares: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.pages).pow(2)).sum();
+                u64::try_from(squares / all.max(1)).unwrap_or(u64::MAX)
+            },
         }
     }
 

@@ -93,6 +93,8 @@ fn what_was_held_before_and_the_files_that_are_touched_fill_memory() {
     let (load, store) = (Access::Load, Access::Store);
     assert_eq!(fill, [store, store, store, load, load]);
     assert_eq!(all.drawn(OPEN).fill().last().unwrap().unwrap().offset, 9 << 12);
+    // Two touches are in an epoch of two pages, one in an epoch of one: 5/3.
+    assert_eq!((all.extent().most_of_an_epoch, all.extent().typical_of_an_epoch), (2, 1));
     assert_eq!((all.extent().held, all.extent().epochs, all.extent().touched, all.extent().cpu_ns), (3, 2, 3, 6_000_000));
 }
 

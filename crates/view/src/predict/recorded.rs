@@ -100,7 +100,10 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
         sheet.table(table);
     }
     if forecast.settings.iter().any(|setting| setting.foretold.is_some_and(|figures| figures.unknown_counts)) {
-        sheet.line("Not known: pages leave RAM in the epoch in which they were touched; that it is slower is sure, the counts are not.");
+        let epoch = recorded.typical_epoch;
+        sheet.line(format!(
+            "Not known: an epoch touches {epoch}, or pages leave RAM in the one in which they were touched. How it ends is predicted, counts are not."
+        ));
     }
 }
 
@@ -152,4 +155,48 @@ fn times(range: Range) -> String {
     let text = |value: f64| if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") };
     let (median, low, high) = (text(range.median), text(range.low), text(range.high));
     if low == high { median } else { format!("{median} ({low} to {high})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_sheet::text::Style;
+
+    fn setting(name: &str, limit: u64, slower: f64, verdict: Verdict) -> Foretold {
+        let range = |value: f64| Some(Range { median: value, low: value, high: value });
+        let unknown_counts = name == "swap:60";
+        let figures =
+            Figures { verdict, slower: range(slower), major: range(700.0), swap_in: range(90.0), unknown_counts, ..Figures::default() };
+        let limit = Bytes::from_mib(limit);
+        Foretold { name: format!("{name} at {limit}"), limit, foretold: Some(figures), ..Foretold::default() }
+    }
+
+    fn said(settings: Vec<Foretold>) -> String {
+        let need = Bytes::from_mib(200);
+        let recorded = Some(Recorded { name: "make".to_owned(), epochs: 40, need, ..Recorded::default() });
+        let text = Prediction::new(Forecast { settings, recorded, ..Forecast::default() }).text(&Style::default());
+        text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_first_sentence_says_what_a_program_needs_and_what_helps_with_less() {
+        let (fine, killed) = (Verdict::Fine, Verdict::Killed);
+        let text = said(vec![
+            setting("no-swap", 150, 1.0, killed),
+            setting("zram:lz4:60", 150, 1.4, fine),
+            setting("no-swap", 100, 1.0, killed),
+            setting("zram:lz4:60", 100, 9.0, Verdict::Thrashing),
+        ]);
+        let first = "It needs 200.0 MiB; with 150.0 MiB zram:lz4:60 helps, 1.4× as long; with 100.0 MiB no setting ends well.";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains("Recorded: make,") && text.contains("Not known: which touches were stores"), "{text}");
+    }
+
+    #[test]
+    fn a_count_that_is_not_known_is_no_number_and_one_that_is_killed_takes_no_time() {
+        let text = said(vec![setting("no-swap", 150, 1.7, Verdict::Killed), setting("swap:60", 150, 1.4, Verdict::Fine)]);
+        assert!(text.contains("swap:60 fine 1.40 not known not known"), "{text}");
+        assert!(text.contains("no-swap killed - 700 90"), "{text}");
+        assert!(text.contains("How it ends is predicted, counts are not."), "{text}");
+    }
 }

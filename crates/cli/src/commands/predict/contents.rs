@@ -12,7 +12,7 @@ use crate::prelude::*;
 /// Pages of a sample: 2 MiB, and the share of those that do not compress within a twentieth.
 const PAGES: usize = 512;
 /// The time it may take.
-const TIME: Duration = Duration::from_millis(200);
+const TIME: Duration = Duration::from_secs(1);
 /// Contents of a load where none are asked for.
 const USUAL: &str = "text";
 
@@ -22,6 +22,8 @@ pub struct Contents {
     target: Target,
     sampled: Vec<(String, Vec<u16>)>,
     resident: u64,
+    /// Why there is no sample, where one was tried.
+    why: Option<String>,
 }
 
 impl Contents {
@@ -36,7 +38,7 @@ impl Contents {
         algorithms.push("lzo-rle".to_owned());
         algorithms.sort_unstable();
         algorithms.dedup();
-        Contents { algorithms, target: target.clone(), sampled: Vec::new(), resident: 0 }
+        Contents { algorithms, target: target.clone(), sampled: Vec::new(), resident: 0, why: None }
     }
 
     /// Samples where the program has grown. What cannot be read is left as it is: then contents are assumed.
@@ -45,8 +47,13 @@ impl Contents {
             return;
         }
         let root = Root::live();
-        if let Some(found) = ids(&root, &self.target).and_then(|ids| lengths(&root, &ids, &self.algorithms, PAGES, TIME).ok()) {
-            (self.sampled, self.resident) = (found, so_far.resident_peak);
+        let Some(ids) = ids(&root, &self.target).filter(|ids| !ids.is_empty()) else { return };
+        match lengths(&root, &ids, &self.algorithms, PAGES, TIME) {
+            Ok(found) if found.iter().all(|(_, lengths)| lengths.is_empty()) => {
+                self.why = Some("none of its pages could be read in time".to_owned());
+            }
+            Ok(found) => (self.sampled, self.resident) = (found, so_far.resident_peak),
+            Err(error) => self.why = Some(error.to_string().lines().next().unwrap_or_default().to_owned()),
         }
     }
 
@@ -70,7 +77,10 @@ impl Contents {
         };
         let all: Vec<String> = self.sampled.iter().filter_map(share).collect();
         match all.is_empty() {
-            true => "contents: assumed to be text; --fill random or zeros for others".to_owned(),
+            true => {
+                let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+                format!("contents: assumed to be text{why}; --fill random or zeros for others")
+            }
             false => format!("contents: a sample of its pages compresses with {}", all.join(", ")),
         }
     }
