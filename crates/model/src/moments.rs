@@ -128,7 +128,7 @@ mod tests {
         };
         let mut seen = Snapshot::new(machine);
         seen.vmstat = Seen::of(vmstat);
-        seen.swaps = Seen::of(vec![SwapArea::default()]);
+        seen.swaps = Seen::of(vec![SwapArea::parse("/dev/zram0 partition 1024 0 100").unwrap()]);
         seen
     }
 

@@ -101,7 +101,7 @@ fn two(value: Option<f64>) -> String {
 }
 
 /// The rows that have a part.
-fn with<'a, T>(rows: &'a [SarRow], part: fn(&SarRow) -> Option<&T>) -> Table<(&'a str, &'a T)> {
+fn with<T>(rows: &[SarRow], part: fn(&SarRow) -> Option<&T>) -> Table<(&str, &T)> {
     Table::of(rows.iter().filter_map(move |row| Some((row.time.as_str(), part(row)?)))).left("time", |(time, _)| time)
 }
 
