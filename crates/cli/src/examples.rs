@@ -186,6 +186,8 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "predict",
         &[
+            ("sudo ramline predict -- make", "a program: what it needs, and what helps it with less"),
+            ("sudo ramline predict --pid postgres --ram 2GiB,4GiB", "a process that runs, with other amounts of RAM"),
             ("ramline predict", "a load without swap, with swap and with zram, by swappiness"),
             ("ramline predict --fill random --read-ahead 128KiB,8MiB", "data that does not compress, two read-aheads"),
             (

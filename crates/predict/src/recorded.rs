@@ -82,10 +82,12 @@ impl Recorded {
     /// were up to 9 % off, and with half of it and more up to 72 % (29 November 2026, five loads of the lab, 16 draws each).
     #[must_use]
     pub fn is_coarse(&self, limit: Bytes) -> bool {
-        self.typical_epoch.0.saturating_mul(PARTS_OF_A_LIMIT) > limit.0
+        self.epochs < FEW || self.typical_epoch.0.saturating_mul(PARTS_OF_A_LIMIT) > limit.0
     }
 }
 
+/// Fewer epochs than these give no counts: the last of each process is lost, and the first is of its start.
+const FEW: u64 = 10;
 /// See [`Recorded::is_coarse`].
 const PARTS_OF_A_LIMIT: u64 = 3;
 
@@ -293,7 +295,8 @@ mod tests {
 
     #[test]
     fn epochs_of_more_than_a_third_of_the_limit_are_too_long_to_count_by() {
-        let recorded = Recorded { typical_epoch: Bytes::from_mib(10), ..Recorded::default() };
+        let recorded = Recorded { typical_epoch: Bytes::from_mib(10), epochs: 10, ..Recorded::default() };
+        assert!(Recorded { epochs: 9, ..recorded.clone() }.is_coarse(Bytes::from_mib(30)));
         assert!(recorded.is_coarse(Bytes::from_mib(29)) && !recorded.is_coarse(Bytes::from_mib(30)));
     }
 

@@ -123,7 +123,7 @@ impl Recording {
         if runs.saturating_mul(OF_A_RUN) > reader.room() / 4 {
             return Err(TouchesError::Beyond("it holds more than can be taken into memory here"));
         }
-        let (regions, places) = pages.numbered(reader.regions())?;
+        let (regions, places) = pages.numbered(reader.regions(), reader.room() / 2)?;
         let anonymous_tables = pages.anonymous_tables(reader.regions());
         let mut out =
             Recording { header, regions, stretches: Vec::new(), held: 0, epochs: Vec::new(), whole, anonymous_tables };

@@ -16,6 +16,11 @@ const OF_A_ROW: u64 = 2 * (64 + 16 + 8);
 /// Pages around one that read-ahead and the mapping of a fault may bring: a block of 16 before it, a window of 128 KiB behind it.
 const BEFORE: u64 = 16;
 const BEHIND: u64 = 32;
+const TOO_MANY: &str = "it touches more pages than can be counted in the memory that can be taken here";
+/// Pages have numbers below this in a simulation.
+const MOST: u64 = 1 << 29;
+/// Bytes of memory that a page of a simulation takes at least, its marks here among it.
+const OF_A_PAGE: u64 = 64;
 /// Files that are regions of their own; pages of the others lie in one region behind each other.
 const FILES: usize = 4000;
 
@@ -52,8 +57,11 @@ impl Row {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Pages of the row before one.
+    /// Pages of the row before one; all of it where that is behind the row.
     fn rank(&self, at: u64) -> u32 {
+        if at >= CHUNK {
+            return self.count();
+        }
         let whole: u32 = self.bits.iter().take((at / 64) as usize).map(|word| word.count_ones()).sum();
         let part = self.bits.get((at / 64) as usize).map_or(0, |word| (word & ((1 << (at % 64)) - 1)).count_ones());
         whole + part
@@ -80,9 +88,9 @@ impl Numbering {
             let end = run.end().min((page / CHUNK + 1) * CHUNK);
             (page..end).for_each(|page| row.set(page % CHUNK));
             page = end;
-        }
-        if self.rows.len() as u64 > self.most {
-            return Err(TouchesError::Beyond("it touches more pages than can be counted in the memory that can be taken here"));
+            if self.rows.len() as u64 > self.most {
+                return Err(TouchesError::Beyond(TOO_MANY));
+            }
         }
         Ok(())
     }
@@ -95,7 +103,12 @@ impl Numbering {
     }
 
     /// Gives the simulated regions, and where each recorded one is among them.
-    pub fn numbered(&mut self, regions: &[touches::Region]) -> Result<(Vec<Region>, Vec<Option<Place>>), TouchesError> {
+    /// They have so many bytes of memory.
+    pub fn numbered(
+        &mut self,
+        regions: &[touches::Region],
+        room: u64,
+    ) -> Result<(Vec<Region>, Vec<Option<Place>>), TouchesError> {
         let mut ends: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for ((region, chunk), row) in &self.rows {
             let Some((first, last)) = row.ends() else { continue };
@@ -147,6 +160,13 @@ impl Numbering {
                 out.push(Region { memory, bytes: u64::from(pages) * u64::from(PAGE) });
             }
         }
+        let all = out.iter().map(|region| region.bytes / u64::from(PAGE)).fold(0, u64::saturating_add);
+        if all >= MOST {
+            return Err(too_many());
+        }
+        if all.saturating_mul(OF_A_PAGE) > room {
+            return Err(TouchesError::Beyond(TOO_MANY));
+        }
         Ok((out, places))
     }
 
@@ -155,31 +175,27 @@ impl Numbering {
         let Some(place) = places.get(region as usize).copied().flatten() else { return };
         if let Some((from, at)) = place.from {
             let small = |page: u64| u32::try_from(page).ok();
-            if let (Some(first), Some(count)) = (run.first.checked_sub(from).and_then(small), small(run.count)) {
-                give(Stretch { region: place.region, first: first + at, count });
+            let first = run.first.checked_sub(from).and_then(small).and_then(|first| first.checked_add(at));
+            if let (Some(first), Some(count)) = (first, small(run.count)) {
+                give(Stretch { region: place.region, first, count });
             }
             return;
         }
         let mut next: Option<Stretch> = None;
-        let mut page = run.first;
-        while page < run.end() {
-            let end = run.end().min((page / CHUNK + 1) * CHUNK);
-            if let Some(row) = self.rows.get(&(region, page / CHUNK)) {
-                // What is given back may be more than was ever seen: pages without a number are passed over.
-                let first = row.before + row.rank(page % CHUNK);
-                let behind = if end.is_multiple_of(CHUNK) { row.count() } else { row.rank(end % CHUNK) };
-                let count = row.before + behind - first;
-                match &mut next {
-                    Some(stretch) if stretch.first + stretch.count == first => stretch.count += count,
-                    _ if count == 0 => {}
-                    other => {
-                        if let Some(done) = other.replace(Stretch { region: place.region, first, count }) {
-                            give(done);
-                        }
-                    }
+        let chunks = (region, run.first / CHUNK)..=(region, run.end().saturating_sub(1) / CHUNK);
+        // What is given back may be more than was ever seen: pages without a number are passed over.
+        for ((_, chunk), row) in self.rows.range(chunks) {
+            let (begin, end) = (chunk * CHUNK, (chunk + 1) * CHUNK);
+            let before = row.rank(run.first.saturating_sub(begin).min(CHUNK));
+            let (first, behind) = (row.before + before, row.before + row.rank(run.end().min(end) - begin));
+            match &mut next {
+                _ if first == behind => {}
+                Some(stretch) if stretch.first + stretch.count == first => stretch.count += behind - first,
+                other => {
+                    let stretch = Stretch { region: place.region, first, count: behind - first };
+                    other.replace(stretch).into_iter().for_each(&mut give);
                 }
             }
-            page = end;
         }
         next.into_iter().for_each(give);
     }

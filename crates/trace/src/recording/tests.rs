@@ -99,6 +99,43 @@ fn what_was_held_before_and_the_files_that_are_touched_fill_memory() {
 }
 
 #[test]
+fn what_a_damaged_or_odd_recording_holds_is_an_error_or_a_load_within_its_regions() {
+    let far = run((1 << 40) - 9, 8);
+    let held = Record::Mapping { region: ANONYMOUS, change: Change::Map(run(0, 700)) };
+    let free = Record::Mapping { region: ANONYMOUS, change: Change::Unmap(run(0, (1 << 40) - 1)) };
+    let records = [held, state(5), epoch(5, ANONYMOUS, &[run(3, 600), far]), epoch(5, FILE, &[run(9, 3)]), free, state(9), epoch(9, ANONYMOUS, &[run(5, 1)])];
+    let within = |all: &Arc<Recording>| {
+        let (drawn, regions) = (all.drawn(OPEN), all.regions.clone());
+        drawn.fill().chain(drawn.rounds()).map(Result::unwrap).all(|touch| touch.offset < regions[touch.region as usize].bytes)
+    };
+    assert!(within(&recording(&records)));
+    let mut random = ramline_evidence::rng::SplitMix64::new(7);
+    for _ in 0..500 {
+        let mut records = Vec::new();
+        for time in 1..9 {
+            let at = |random: &mut ramline_evidence::rng::SplitMix64| {
+                let bits = random.below(12);
+                random.below(1 << bits)
+            };
+            let region = u32::try_from(random.below(2)).unwrap();
+            let some = run(at(&mut random), 1 + at(&mut random));
+            let change = [Change::Map(some), Change::Unmap(some), Change::Grow(at(&mut random) << 12)][usize::try_from(random.below(3)).unwrap()];
+            records.push(Record::Mapping { region, change });
+            if random.below(4) > 0 {
+                records.push(state(time));
+            }
+            records.push(epoch(time, region, &[run(at(&mut random), 1 + at(&mut random))]));
+        }
+        assert!(within(&recording(&records)), "{records:?}");
+    }
+    // A file that is mapped at its far end has no region of all before it.
+    let odd = recording(&[state(5), epoch(5, FILE, &[far])]);
+    assert!(odd.regions[0].bytes < 1 << 20 && within(&odd));
+    let wide = read(written(4096, &[state(5), epoch(5, FILE, &[run(0, 1), far])]));
+    assert!(wide.unwrap_err().to_string().contains("pages"));
+}
+
+#[test]
 fn order_within_an_epoch_is_of_blocks_and_all_of_its_time_passes() {
     let all = recording(&[state(5), epoch(5, ANONYMOUS, &[run(0, 256)])]);
     let of = |block| pages(&all, Open { block, ..OPEN });

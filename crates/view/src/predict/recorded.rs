@@ -18,6 +18,9 @@ const SURE: &str = "How sure: machine and program are assumed. Counts of three p
 /// Of more limits than these the least is asked for, and not what each of them does.
 const LIMITS: usize = 6;
 
+/// Fewer epochs than these are no course of events: the last of each process is lost, and the first is of its start.
+const FEW: u64 = 10;
+
 /// In one sentence.
 pub(super) fn answer(prediction: &Prediction, recorded: &Recorded) -> String {
     let need = recorded.need;
@@ -61,7 +64,8 @@ fn of(recorded: &Recorded) -> String {
         0 => String::new(),
         some => format!("; memory was reclaimed in {some} of them, so that touches are missing"),
     };
-    format!("Recorded: {name}, {cpu_s:.1} s of CPU time in {seconds:.1} s, {epochs} epochs, at most {resident} resident{missing}.")
+    let short = if *epochs < FEW { "; it ran too briefly to say more than how it ends" } else { "" };
+    format!("Recorded: {name}, {cpu_s:.1} s of CPU time in {seconds:.1} s, {epochs} epochs, at most {resident} resident{missing}{short}.")
 }
 
 /// The whole screen, below its answer.
@@ -92,7 +96,7 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
             })
             .right("major faults", |setting| count(setting, |figures| figures.major))
             .right("swap-ins", |setting| count(setting, |figures| figures.swap_in))
-            .right("file pages re-read", |setting| count(setting, |figures| figures.refault_file))
+            .right("file pages", |setting| count(setting, |figures| figures.refault_file))
             .column(Column::right("read").spare(), |setting| of(setting, |figures| figures.disk_read, size))
             .column(Column::right("written").spare(), |setting| of(setting, |figures| figures.disk_written, size))
             .column(Column::right("RAM of zram").spare(), |setting| of(setting, |figures| figures.zram, size));
@@ -165,8 +169,9 @@ mod tests {
     fn setting(name: &str, limit: u64, slower: f64, verdict: Verdict) -> Foretold {
         let range = |value: f64| Some(Range { median: value, low: value, high: value });
         let unknown_counts = name == "swap:60";
+        let killed = if verdict == Verdict::Killed { 1.0 } else { 0.0 };
         let figures =
-            Figures { verdict, slower: range(slower), major: range(700.0), swap_in: range(90.0), unknown_counts, ..Figures::default() };
+            Figures { verdict, killed, slower: range(slower), major: range(700.0), swap_in: range(90.0), unknown_counts, ..Figures::default() };
         let limit = Bytes::from_mib(limit);
         Foretold { name: format!("{name} at {limit}"), limit, foretold: Some(figures), ..Foretold::default() }
     }

@@ -95,11 +95,9 @@ impl Recorded {
         let room = own_room(&Root::live())?;
         let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
         let recorded = session.write(&mut kept, &mut |so_far| contents.look(so_far));
-        if let Some(child) = &mut child {
-            let ended = recorded.as_ref().ok().map(|done| done.ended);
-            // What was started for this is ended when the time is over.
-            finish(child, ended.filter(|ended| *ended == Ended::Processes))?;
-        }
+        let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == Ended::Processes);
+        // What was started for this is ended when the time is over.
+        let status = child.as_mut().map(|child| finish(child, ended)).transpose()?;
         let recorded = recorded.map_err(|error| match error {
             CaptureError::Kernel(error) => anyhow::Error::from(error),
             CaptureError::Write(error) => too_long(&error).into(),
@@ -112,6 +110,9 @@ impl Recorded {
             error => Failure::usage(format!("{error}\n  try: ramline predict --pid 1234 --for 20s")),
         })?;
         let mut notes = vec![contents.said()];
+        if let Some(status) = status.filter(|status| ended.is_some() && !status.success()) {
+            notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));
+        }
         if recorded.last_lost > 0 {
             notes.push(format!("not recorded: the last epoch of {} processes that ended", recorded.last_lost));
         }

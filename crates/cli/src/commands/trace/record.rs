@@ -1,7 +1,7 @@
 //! `ramline trace record`.
 
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use ramline_capture::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
@@ -222,12 +222,14 @@ fn announce(recorder: &Recorder) {
 }
 
 /// Waits for the command, which goes on when the time is over; a signal is passed on.
-pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<()> {
+///
+/// # Errors
+/// It cannot be waited for.
+pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<ExitStatus> {
     if matches!(ended, Some(Ended::Signal) | None) {
         process::ask_to_end(child);
     }
-    process::wait_with_usage(child)?;
-    Ok(())
+    Ok(process::wait_with_usage(child)?.0)
 }
 
 /// What was recorded, by which method, what it cost and what was lost.
