@@ -147,8 +147,17 @@ impl Recording {
                 Record::State(state) => {
                     let at = self.stretches.len();
                     let freed = std::mem::take(&mut freed);
+                    let (stretches, regions) = (&mut self.stretches, &self.regions);
+                    // What is unmapped of a file stays in the page cache.
+                    let is_file = |stretch: &Stretch| {
+                        regions.get(stretch.region as usize).is_some_and(|region| region.memory == Memory::File)
+                    };
                     for (region, run) in freed {
-                        pages.each(places, region, run, |stretch| self.stretches.push(stretch));
+                        pages.each(places, region, run, |stretch| {
+                            if !is_file(&stretch) {
+                                stretches.push(stretch);
+                            }
+                        });
                     }
                     let touched = self.stretches.len();
                     self.epochs.push(EpochParts { state, freed: at, touched, end: touched, pages: 0 });
