@@ -115,9 +115,8 @@ pub fn against(
 /// Puts what runs of the command itself measured beside what was foretold of its recording, at the limit of the runs.
 pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
     for setting in &mut forecast.settings {
-        let is_of_it = |record: &&RunRecord| {
-            record.workload.limit == setting.limit && record.arm.name == setting.short_name()
-        };
+        let is_of_it =
+            |record: &&RunRecord| record.workload.limit == setting.limit && record.arm.name == setting.short_name();
         let runs: Vec<Seen> = records.iter().filter(is_of_it).filter_map(command).collect();
         setting.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         setting.measured = Figures::of(&runs);

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::enough;
 use crate::margin;
-use crate::recorded::{self, Recorded};
 pub use crate::range::Range;
+use crate::recorded::{self, Recorded};
 use ramline_sim::chance::{self, Chance};
 use ramline_sim::load::Compact;
 use ramline_sim::memory::{Counts, Setting};
@@ -194,7 +194,8 @@ const MOST_EARLY: f64 = 0.1;
 /// That part; `None` of what was not recorded, 0 where none left.
 fn early_share(runs: &[Seen]) -> Option<f64> {
     let parts = runs.iter().map(|run| run.beside?.recorded.map(|one| (one.early, one.left)));
-    let (early, left) = parts.collect::<Option<Vec<_>>>()?.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (early, left) =
+        parts.collect::<Option<Vec<_>>>()?.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     Some(if left > 0.0 { early / left } else { 0.0 })
 }
 

@@ -245,10 +245,26 @@ impl Forecast {
         let outlook = match best {
             None => Outlook::TooSmall,
             Some((setting, times)) if is_without(setting) => {
-                if times < NOTICED { Outlook::Fits } else { Outlook::Slow }
+                if times < NOTICED {
+                    Outlook::Fits
+                } else {
+                    Outlook::Slow
+                }
             }
-            Some((_, times)) if !asked_without => if times < NOTICED { Outlook::Fits } else { Outlook::Slow },
-            Some((_, times)) => if times < NOTICED { Outlook::Helped } else { Outlook::Eased },
+            Some((_, times)) if !asked_without => {
+                if times < NOTICED {
+                    Outlook::Fits
+                } else {
+                    Outlook::Slow
+                }
+            }
+            Some((_, times)) => {
+                if times < NOTICED {
+                    Outlook::Helped
+                } else {
+                    Outlook::Eased
+                }
+            }
         };
         let (best, slower) = best.map(|(setting, times)| (setting.short_name().to_owned(), times)).unzip();
         AtLimit { limit, outlook, best, slower }
@@ -302,7 +318,8 @@ mod tests {
 
     #[test]
     fn the_least_memory_is_the_smallest_limit_above_all_that_are_slower() {
-        let at = |limit: u64, slower: f64| Foretold { limit: Bytes(limit), ..setting("no-swap", slower, Verdict::Fine) };
+        let at =
+            |limit: u64, slower: f64| Foretold { limit: Bytes(limit), ..setting("no-swap", slower, Verdict::Fine) };
         // Below a limit that is slower none counts, as fast as it may be.
         let settings = vec![at(100, 1.0), at(60, 1.0), at(80, 1.0), at(70, 1.2)];
         let forecast = Forecast { settings, ..Forecast::default() };

@@ -28,7 +28,8 @@ fn a_forecast_is_a_function_of_its_seed() {
         costs: Costs::default(),
         kernel: PRESETS[2],
     };
-    let of = |seed| forecast::compact(std::slice::from_ref(&load), &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
+    let of =
+        |seed| forecast::compact(std::slice::from_ref(&load), &setting, TIMEOUT, (seed, forecast::RUNS), |_, _| 1000);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
 }

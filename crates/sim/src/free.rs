@@ -46,7 +46,8 @@ mod tests {
 
     /// Stores to and frees of 400 pages in an order of chance, in a group of so many pages.
     fn churned(kernel: Kernel, swap: SwapTo, limit: u64) -> run::Outcome {
-        let regions = [Region { memory: Kind::Anonymous, bytes: 400 << 12 }, Region { memory: Kind::File, bytes: 200 << 12 }];
+        let regions =
+            [Region { memory: Kind::Anonymous, bytes: 400 << 12 }, Region { memory: Kind::File, bytes: 200 << 12 }];
         let mut load = Compact::new(&regions, [].into_iter(), [].into_iter(), 1).unwrap();
         load.regions[1].mapped = true;
         let mut random = SplitMix64::new(7);

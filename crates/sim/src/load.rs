@@ -133,7 +133,8 @@ impl Compact {
     pub fn from_touches(source: &dyn Touches) -> Result<Option<Compact>, TouchesError> {
         let wanted = Footprint::of(source, 0);
         let touches = (source.fill(), source.rounds());
-        let load = Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())?;
+        let load =
+            Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())?;
         Ok(load.map(|load| match source.is_recorded() {
             // Known only now: how many words its epochs are.
             true => Compact { of_a_round: (load.rounds.len() as u64).max(1), recorded: true, ..load },
@@ -173,7 +174,8 @@ impl Compact {
         of_a_round: u64,
     ) -> Result<Option<Compact>, TouchesError> {
         let Some(regions) = extents(regions) else { return Ok(None) };
-        let mut load = Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None, recorded: false };
+        let mut load =
+            Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None, recorded: false };
         let Some(fill) = load.words(fill, of_fill)? else { return Ok(None) };
         load.fill = fill;
         let Some(rounds) = load.words(rounds, of_rounds)? else { return Ok(None) };

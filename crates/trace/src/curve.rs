@@ -163,9 +163,8 @@ impl MissCurve {
         }
         let whole = reader.is_whole();
         let curve = accesses.curve(page_size, sizes, whole);
-        let [memory, files] = apart.map(|one| {
-            (is_recording && one.pages.count() > 0).then(|| Box::new(one.curve(page_size, sizes, whole)))
-        });
+        let [memory, files] = apart
+            .map(|one| (is_recording && one.pages.count() > 0).then(|| Box::new(one.curve(page_size, sizes, whole))));
         let of_an_epoch = is_recording.then_some(Bytes(most.saturating_mul(page_size.into())));
         Ok(MissCurve { of_an_epoch, memory, files, ..curve })
     }

@@ -211,7 +211,8 @@ impl Recording {
     /// What it holds.
     #[must_use]
     pub fn extent(&self) -> Extent {
-        let count = |which: fn(&EpochState) -> bool| self.epochs.iter().filter(|epoch| which(&epoch.state)).count() as u64;
+        let count =
+            |which: fn(&EpochState) -> bool| self.epochs.iter().filter(|epoch| which(&epoch.state)).count() as u64;
         let held = self.stretches.get(..self.held).unwrap_or_default();
         Extent {
             epochs: self.epochs.len() as u64,

@@ -188,7 +188,9 @@ impl Predict {
             let question = with(question.with_limits(others.collect::<Result<_>>()?));
             let mut terminal = Terminal::new();
             let sampled = |fill: &str, algorithm: Option<&str>, seed: u64, pages: u32| match &predicted {
-                Predicted::Recorded(Recorded { contents: Some(contents), .. }) => contents.lengths(fill, algorithm, seed, pages),
+                Predicted::Recorded(Recorded { contents: Some(contents), .. }) => {
+                    contents.lengths(fill, algorithm, seed, pages)
+                }
                 _ => compressed(fill, algorithm, seed, pages),
             };
             let caller = Caller { compress: &sampled, ..caller };

@@ -67,7 +67,8 @@ impl Recording {
         }
         let pages = |region: &Region| usize::try_from(region.bytes / u64::from(PAGE)).unwrap_or_default();
         let mut epochs: Vec<Vec<u32>> = self.regions.iter().map(|region| vec![0; pages(region)]).collect();
-        let touched = self.epochs.iter().flat_map(|epoch| self.stretches.get(epoch.touched..epoch.end).unwrap_or_default());
+        let touched =
+            self.epochs.iter().flat_map(|epoch| self.stretches.get(epoch.touched..epoch.end).unwrap_or_default());
         for one in touched {
             let all = epochs.get_mut(one.region as usize).map(|pages| &mut pages[..]).unwrap_or_default();
             all.iter_mut().skip(one.first as usize).take(one.count as usize).for_each(|count| *count += 1);
@@ -170,7 +171,8 @@ impl Touches for Drawn {
         let (recording, open) = (&*self.recording, self.open);
         let mut stored = Marks::none(&recording.regions);
         for stretch in recording.held() {
-            (stretch.first..stretch.first + stretch.count).for_each(|page| _ = stored.replace(stretch.region, page, true));
+            (stretch.first..stretch.first + stretch.count)
+                .for_each(|page| _ = stored.replace(stretch.region, page, true));
         }
         let epochs = recording.epochs.iter().copied().enumerate();
         Box::new(epochs.flat_map(move |epoch| of_an_epoch(recording, open, epoch, &mut stored)).map(Ok))
@@ -185,7 +187,8 @@ impl Touches for Drawn {
         let of = |from: usize, to: usize| self.recording.stretches.get(from..to).unwrap_or_default().iter();
         let block = u64::from(self.open.block);
         let epoch = |epoch: &EpochParts| {
-            let touched = of(epoch.touched, epoch.end).map(|one| u64::from(one.count) + u64::from(one.count) / block + 2);
+            let touched =
+                of(epoch.touched, epoch.end).map(|one| u64::from(one.count) + u64::from(one.count) / block + 2);
             2 + of(epoch.freed, epoch.touched).map(|one| u64::from(one.count)).sum::<u64>() + touched.sum::<u64>()
         };
         self.recording.epochs.iter().map(epoch).sum()

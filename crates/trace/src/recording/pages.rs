@@ -68,7 +68,8 @@ impl Row {
     }
 
     fn ends(&self) -> Option<(u64, u64)> {
-        let mut set = (0..CHUNK).filter(|at| self.bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1));
+        let mut set =
+            (0..CHUNK).filter(|at| self.bits.get((at / 64) as usize).is_some_and(|word| word >> (at % 64) & 1 == 1));
         let first = set.next()?;
         Some((first, set.next_back().unwrap_or(first)))
     }
@@ -97,8 +98,9 @@ impl Numbering {
 
     /// Page tables of private anonymous memory.
     pub fn anonymous_tables(&self, regions: &[touches::Region]) -> u64 {
-        let is_anonymous =
-            |region: &u32| regions.get(*region as usize).is_some_and(|one| memory_of(&one.backing) == Memory::Anonymous);
+        let is_anonymous = |region: &u32| {
+            regions.get(*region as usize).is_some_and(|one| memory_of(&one.backing) == Memory::Anonymous)
+        };
         self.rows.keys().filter(|(region, _)| is_anonymous(region)).count() as u64
     }
 

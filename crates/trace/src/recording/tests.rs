@@ -54,7 +54,10 @@ fn memory_is_numbered_by_address_without_gaps_and_files_at_their_place() {
     assert_eq!(all.regions.len(), 2);
     let [file, memory] = [all.regions[0], all.regions[1]];
     // From the block of 16 before the page to the window of 128 KiB behind it.
-    assert_eq!((file.memory, file.bytes >> 12, memory.memory, memory.bytes >> 12), (Memory::File, 41, Memory::Anonymous, 5));
+    assert_eq!(
+        (file.memory, file.bytes >> 12, memory.memory, memory.bytes >> 12),
+        (Memory::File, 41, Memory::Anonymous, 5)
+    );
     let (memory, file) = (Stretch { region: 1, first: 0, count: 5 }, Stretch { region: 0, first: 8, count: 1 });
     assert_eq!(all.stretches.iter().map(|one| one.count).sum::<u32>(), 6);
     assert!(all.stretches.contains(&file) && all.stretches[0].region == memory.region);
@@ -95,7 +98,10 @@ fn what_was_held_before_and_the_files_that_are_touched_fill_memory() {
     assert_eq!(all.drawn(OPEN).fill().last().unwrap().unwrap().offset, 9 << 12);
     // Two touches are in an epoch of two pages, one in an epoch of one: 5/3.
     assert_eq!((all.extent().most_of_an_epoch, all.extent().typical_of_an_epoch), (2, 1));
-    assert_eq!((all.extent().held, all.extent().epochs, all.extent().touched, all.extent().cpu_ns), (3, 2, 3, 6_000_000));
+    assert_eq!(
+        (all.extent().held, all.extent().epochs, all.extent().touched, all.extent().cpu_ns),
+        (3, 2, 3, 6_000_000)
+    );
 }
 
 #[test]
@@ -103,10 +109,22 @@ fn what_a_damaged_or_odd_recording_holds_is_an_error_or_a_load_within_its_region
     let far = run((1 << 40) - 9, 8);
     let held = Record::Mapping { region: ANONYMOUS, change: Change::Map(run(0, 700)) };
     let free = Record::Mapping { region: ANONYMOUS, change: Change::Unmap(run(0, (1 << 40) - 1)) };
-    let records = [held, state(5), epoch(5, ANONYMOUS, &[run(3, 600), far]), epoch(5, FILE, &[run(9, 3)]), free, state(9), epoch(9, ANONYMOUS, &[run(5, 1)])];
+    let records = [
+        held,
+        state(5),
+        epoch(5, ANONYMOUS, &[run(3, 600), far]),
+        epoch(5, FILE, &[run(9, 3)]),
+        free,
+        state(9),
+        epoch(9, ANONYMOUS, &[run(5, 1)]),
+    ];
     let within = |all: &Arc<Recording>| {
         let (drawn, regions) = (all.drawn(OPEN), all.regions.clone());
-        drawn.fill().chain(drawn.rounds()).map(Result::unwrap).all(|touch| touch.offset < regions[touch.region as usize].bytes)
+        drawn
+            .fill()
+            .chain(drawn.rounds())
+            .map(Result::unwrap)
+            .all(|touch| touch.offset < regions[touch.region as usize].bytes)
     };
     assert!(within(&recording(&records)));
     let mut random = ramline_evidence::rng::SplitMix64::new(7);
@@ -119,7 +137,8 @@ fn what_a_damaged_or_odd_recording_holds_is_an_error_or_a_load_within_its_region
             };
             let region = u32::try_from(random.below(2)).unwrap();
             let some = run(at(&mut random), 1 + at(&mut random));
-            let change = [Change::Map(some), Change::Unmap(some), Change::Grow(at(&mut random) << 12)][usize::try_from(random.below(3)).unwrap()];
+            let change = [Change::Map(some), Change::Unmap(some), Change::Grow(at(&mut random) << 12)]
+                [usize::try_from(random.below(3)).unwrap()];
             records.push(Record::Mapping { region, change });
             if random.below(4) > 0 {
                 records.push(state(time));
@@ -157,7 +176,8 @@ fn what_is_no_recording_is_refused_and_one_that_is_cut_off_is_read_as_far_as_it_
     let records = [state(5), epoch(5, ANONYMOUS, &[run(0, 2)])];
     assert!(told(written(16384, &records)).contains("16384 bytes, and pages of 4096 bytes"));
     assert!(told(written(4096, &[state(5)])).contains("no single touches"));
-    let touch = crate::touches::PageTouch { region: 0, page: 0, access: crate::touches::Access::Load, thread: 0, cpu_ns: 0 };
+    let touch =
+        crate::touches::PageTouch { region: 0, page: 0, access: crate::touches::Access::Load, thread: 0, cpu_ns: 0 };
     assert!(told(written(4096, &[Record::Touch(touch)])).contains("epochs and single touches"));
     let mut cut = written(4096, &records);
     cut.truncate(cut.len() - 5);

@@ -65,7 +65,9 @@ fn of(recorded: &Recorded) -> String {
         some => format!("; memory was reclaimed in {some} of them, so that touches are missing"),
     };
     let short = if *epochs < FEW { "; it ran too briefly to say more than how it ends" } else { "" };
-    format!("Recorded: {name}, {cpu_s:.1} s of CPU time in {seconds:.1} s, {epochs} epochs, at most {resident} resident{missing}{short}.")
+    format!(
+        "Recorded: {name}, {cpu_s:.1} s of CPU time in {seconds:.1} s, {epochs} epochs, at most {resident} resident{missing}{short}."
+    )
 }
 
 /// The whole screen, below its answer.
@@ -128,10 +130,13 @@ pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
         let is_known = |setting: &Foretold| setting.foretold.is_some_and(|figures| !figures.unknown_counts);
         let table = Table::of(&settings)
             .left("setting", |setting| setting.short_name())
-            .right("predicted", |setting| if is_known(setting) { show(of(setting.foretold.as_ref())) } else { "not known".to_owned() })
+            .right("predicted", |setting| {
+                if is_known(setting) { show(of(setting.foretold.as_ref())) } else { "not known".to_owned() }
+            })
             .right("measured", |setting| show(of(setting.measured.as_ref())))
             .left("", |setting| {
-                let both = of(setting.foretold.as_ref()).zip(of(setting.measured.as_ref())).filter(|_| is_known(setting));
+                let both =
+                    of(setting.foretold.as_ref()).zip(of(setting.measured.as_ref())).filter(|_| is_known(setting));
                 both.map_or("", |(foretold, measured)| if foretold.holds(measured.median) { "" } else { "outside" })
             });
         sheet.heading(*name);
@@ -170,8 +175,15 @@ mod tests {
         let range = |value: f64| Some(Range { median: value, low: value, high: value });
         let unknown_counts = name == "swap:60";
         let killed = if verdict == Verdict::Killed { 1.0 } else { 0.0 };
-        let figures =
-            Figures { verdict, killed, slower: range(slower), major: range(700.0), swap_in: range(90.0), unknown_counts, ..Figures::default() };
+        let figures = Figures {
+            verdict,
+            killed,
+            slower: range(slower),
+            major: range(700.0),
+            swap_in: range(90.0),
+            unknown_counts,
+            ..Figures::default()
+        };
         let limit = Bytes::from_mib(limit);
         Foretold { name: format!("{name} at {limit}"), limit, foretold: Some(figures), ..Foretold::default() }
     }
@@ -192,14 +204,16 @@ mod tests {
             setting("no-swap", 100, 1.0, killed),
             setting("zram:lz4:60", 100, 9.0, Verdict::Thrashing),
         ]);
-        let first = "It needs 200.0 MiB; with 150.0 MiB zram:lz4:60 helps, 1.4× as long; with 100.0 MiB no setting ends well.";
+        let first =
+            "It needs 200.0 MiB; with 150.0 MiB zram:lz4:60 helps, 1.4× as long; with 100.0 MiB no setting ends well.";
         assert!(text.starts_with(first), "{text}");
         assert!(text.contains("Recorded: make,") && text.contains("Not known: which touches were stores"), "{text}");
     }
 
     #[test]
     fn a_count_that_is_not_known_is_no_number_and_one_that_is_killed_takes_no_time() {
-        let text = said(vec![setting("no-swap", 150, 1.7, Verdict::Killed), setting("swap:60", 150, 1.4, Verdict::Fine)]);
+        let text =
+            said(vec![setting("no-swap", 150, 1.7, Verdict::Killed), setting("swap:60", 150, 1.4, Verdict::Fine)]);
         assert!(text.contains("swap:60 fine 1.40 not known not known"), "{text}");
         assert!(text.contains("no-swap killed - 700 90"), "{text}");
         assert!(text.contains("How it ends is predicted, counts are not."), "{text}");

@@ -58,7 +58,13 @@ impl Contents {
     }
 
     /// What a page of such contents compresses to: sampled where no others were asked for.
-    pub fn lengths(&self, fill: &str, algorithm: Option<&str>, seed: u64, pages: u32) -> Result<Vec<u16>, PredictError> {
+    pub fn lengths(
+        &self,
+        fill: &str,
+        algorithm: Option<&str>,
+        seed: u64,
+        pages: u32,
+    ) -> Result<Vec<u16>, PredictError> {
         let of = |name: &str| self.sampled.iter().find(|(known, _)| known == name).map(|(_, lengths)| lengths);
         let known = algorithm.map_or_else(|| self.sampled.first().map(|(_, lengths)| lengths), of);
         match known.filter(|lengths| fill == USUAL && !lengths.is_empty()) {

@@ -12,8 +12,8 @@ use ramline_lab::params::Params;
 use ramline_predict::question::Question;
 use ramline_trace::touches::{Maker, TouchFile};
 
-use super::recorded::Recorded;
 use super::Predict;
+use super::recorded::Recorded;
 use crate::commands::trace::files;
 use crate::prelude::*;
 use crate::retry;
@@ -215,7 +215,11 @@ fn neither(name: &str) -> Failure {
     let meant = near.map(|near| format!("; nearest experiment: {near}")).unwrap_or_default();
     let word = ramline_units::quoted(name);
     let hint = near.map_or_else(
-        || format!("sudo ramline predict -- {word} (a command), or sudo ramline predict --pid {word} (a process that runs)"),
+        || {
+            format!(
+                "sudo ramline predict -- {word} (a command), or sudo ramline predict --pid {word} (a process that runs)"
+            )
+        },
         |near| format!("ramline predict {near}"),
     );
     Failure::usage(format!(

@@ -6,10 +6,10 @@ use std::process::Stdio;
 
 use ramline_capture::{CaptureError, Ended};
 use ramline_kernel::own_room;
-use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
 use ramline_lab::experiments::known_load::EXPERIMENT;
-use ramline_lab::forecast::refusal;
+use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
 use ramline_lab::experiments::swap_command;
+use ramline_lab::forecast::refusal;
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
@@ -137,7 +137,8 @@ impl Recorded {
         };
         let settings = options.settings_or(SETTINGS);
         let timeout = options.timeout.as_deref().map(duration::parse).transpose();
-        let timeout = timeout.map_err(|why| Failure::usage(format!("{why}\n  try: ramline predict FILE --timeout 5min")))?;
+        let timeout =
+            timeout.map_err(|why| Failure::usage(format!("{why}\n  try: ramline predict FILE --timeout 5min")))?;
         let params = params(&EXPERIMENT, &settings, None, options)?;
         let mut all = Vec::new();
         for limit in limits {
@@ -152,7 +153,8 @@ impl Recorded {
 
 /// What is verified is run.
 fn must_have_a_command(options: &Predict) -> Result<()> {
-    let none = "--verify runs the command in the lab, and there is none to run: only what stands behind -- can be verified";
+    let none =
+        "--verify runs the command in the lab, and there is none to run: only what stands behind -- can be verified";
     let has_one = !options.verify || !options.command.is_empty();
     ensure!(has_one, Failure::usage(format!("{none}\n  try: sudo ramline predict --verify -- make")));
     Ok(())
@@ -191,7 +193,9 @@ fn limit(text: &str) -> Result<Bytes> {
 }
 
 fn too_long(error: &TouchesError) -> Failure {
-    Failure::usage(format!("{error}\n  try: a shorter time, --for 20s, or ramline trace record --out FILE and ramline predict FILE"))
+    Failure::usage(format!(
+        "{error}\n  try: a shorter time, --for 20s, or ramline trace record --out FILE and ramline predict FILE"
+    ))
 }
 
 /// What is recorded, up to so many bytes.

@@ -57,7 +57,8 @@ pub fn share(text: &str) -> std::result::Result<f64, String> {
 
 impl Record {
     pub fn run(&self) -> Result<u8> {
-        let whose = Whose { pid: self.pid.as_deref(), cgroup: self.cgroup.as_deref(), command: &self.command, hint: HINT };
+        let whose =
+            Whose { pid: self.pid.as_deref(), cgroup: self.cgroup.as_deref(), command: &self.command, hint: HINT };
         let target = whose.target(&Root::live())?;
         signals::install();
         let dir = self.out.parent().map(Path::to_owned).filter(|_| self.out != Path::new("-"));

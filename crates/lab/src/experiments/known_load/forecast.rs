@@ -104,5 +104,19 @@ fn asked_of(
     let (program, between, looks_every) = (PROGRAM, BETWEEN, SAMPLE_EVERY);
     let (runs, is_virtual) = (RUNS, false);
     let (others, recorded) = (Vec::new(), None);
-    Ok(Question { name, load, others, recorded, sized_by, arms, swap, looks_every, program, between, notes, runs, is_virtual })
+    Ok(Question {
+        name,
+        load,
+        others,
+        recorded,
+        sized_by,
+        arms,
+        swap,
+        looks_every,
+        program,
+        between,
+        notes,
+        runs,
+        is_virtual,
+    })
 }
