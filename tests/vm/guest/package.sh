@@ -32,14 +32,10 @@ for unit in /usr/lib/systemd/system/ramline*; do
     [ -e "$unit" ] || continue
     name=${unit##*/}
     step "verify-$name" systemd-analyze verify --man=no "$unit"
-    case $name in
-        *.timer) step "run-$name" systemctl enable --now "$name" ;;
-        *)
-            if grep -q '^\[Install\]' "$unit"; then step "enable-$name" systemctl enable "$name"; fi
-            step "run-$name" systemctl start "$name"
-            step "journal-$name" journalctl --no-pager -o cat -u "$name"
-            ;;
-    esac
+    # What is started by something else has no [Install], and may need what is not here.
+    grep -q '^\[Install\]' "$unit" || continue
+    step "run-$name" systemctl enable --now "$name"
+    step "journal-$name" journalctl --no-pager -o cat -u "$name"
 done
 units enabled
 
