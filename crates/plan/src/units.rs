@@ -101,7 +101,8 @@ mod tests {
         assert!(unit.contains("\nExecStart=-/usr/local/bin/ramline tune verify --quiet\n"), "{unit}");
         assert!(!unit.contains("Environment"), "{unit}");
         let elsewhere = UnitProgram { state: Some("/srv/state".into()), ..program() };
-        let unit = text(&check_at_boot(&elsewhere, None), CHECK);
+        assert!(text(&check_at_boot(&elsewhere, None), CHECK).contains("RAMLINE_STATE_DIR=/srv/state\n"));
+        let unit = text(&upkeep_timer(&elsewhere, (None, None)), UPKEEP);
         assert!(
             unit.contains("RAMLINE_STATE_DIR=/srv/state\n") && unit.contains("\nReadWritePaths=-/srv/state\n"),
             "{unit}"
