@@ -23,17 +23,10 @@ mod families;
 mod family;
 mod label;
 mod reading;
+mod spelled;
 mod write;
-
-use ramline_snapshot::{Snapshot, Window};
 
 pub use families::{FAMILIES, all};
 pub use family::{Family, Kind, Unit};
 pub use reading::Limits;
-pub use write::Form;
-
-/// All metrics of a snapshot as text; rates and what rests on them need a window.
-#[must_use]
-pub fn text(snapshot: &Snapshot, window: Option<Window<'_>>, limits: &Limits, form: Form) -> String {
-    write::text(&reading::Reading::new(snapshot, window, *limits), form)
-}
+pub use write::{Form, text};

@@ -11,10 +11,12 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use ramline_snapshot::{Snapshot, Window};
+
 use crate::families::all;
 use crate::family::{Family, Kind, Samples, Unit, Value};
 use crate::label::quote;
-use crate::reading::Reading;
+use crate::reading::{Limits, Reading};
 
 /// The format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +38,14 @@ impl Form {
     }
 }
 
-/// All families that have samples.
-pub fn text(reading: &Reading<'_>, form: Form) -> String {
+/// All metrics of a snapshot as text: families that have samples. Rates and what rests on them need a window.
+#[must_use]
+pub fn text(snapshot: &Snapshot, window: Option<Window<'_>>, limits: &Limits, form: Form) -> String {
+    let reading = Reading::new(snapshot, window, *limits);
     let mut out = String::with_capacity(32 << 10);
     for family in all() {
         let mut samples = Samples::default();
-        (family.fill)(reading, &mut samples);
+        (family.fill)(&reading, &mut samples);
         if !samples.list.is_empty() {
             head(family, form, &mut out);
             lines(family, samples, &mut out);

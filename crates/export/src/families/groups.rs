@@ -5,9 +5,9 @@ use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::containers::Container;
 use ramline_units::Limit;
 
-use super::seconds;
 use crate::family::{Family, Kind, Samples, Unit, Value, family};
 use crate::reading::Reading;
+use crate::spelled::seconds;
 
 const BYTES: (Kind, Unit) = (Kind::Gauge, Unit::Bytes);
 const NUMBER: (Kind, Unit) = (Kind::Gauge, Unit::None);

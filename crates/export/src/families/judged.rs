@@ -3,8 +3,8 @@
 use ramline_advice::{RULES, Weight};
 use ramline_model::verdict::Status;
 
-use super::word;
 use crate::family::{Family, Kind, Unit, family};
+use crate::spelled::word;
 
 const NUMBER: (Kind, Unit) = (Kind::Gauge, Unit::None);
 const INFO: (Kind, Unit) = (Kind::Info, Unit::None);

@@ -3,9 +3,9 @@
 use ramline_model::ledger::{Ledger, Term};
 use ramline_units::Bytes;
 
-use super::word;
 use crate::family::{Family, Kind, Unit, family};
 use crate::reading::MOST_OBJECTS;
+use crate::spelled::word;
 
 const BYTES: (Kind, Unit) = (Kind::Gauge, Unit::Bytes);
 const RATIO: (Kind, Unit) = (Kind::Gauge, Unit::Ratio);

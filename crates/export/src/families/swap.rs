@@ -4,9 +4,9 @@ use ramline_model::swap::Area;
 use ramline_model::zram::{Device, Gain};
 use ramline_snapshot::blocks::Reads;
 
-use super::word;
 use crate::family::{Family, Kind, Samples, Unit, Value, family};
 use crate::reading::{MOST_OBJECTS, Reading};
+use crate::spelled::{seconds, word};
 
 const BYTES: (Kind, Unit) = (Kind::Gauge, Unit::Bytes);
 const RATIO: (Kind, Unit) = (Kind::Gauge, Unit::Ratio);
@@ -96,7 +96,7 @@ pub const FAMILIES: &[Family] = &[
         SECONDS,
         "swap-order",
         "Time that those requests took, added up.",
-        |seen, out| reads(seen, out, |reads| super::seconds(reads.took_ms.saturating_mul(1000))),
+        |seen, out| reads(seen, out, |reads| seconds(reads.took_ms.saturating_mul(1000))),
     ),
     family(
         "ramline_zram_disksize_bytes",

@@ -4,9 +4,9 @@ use ramline_snapshot::Seen;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
 
-use super::seconds;
 use crate::family::{Family, Kind, Samples, Unit, family};
 use crate::reading::Reading;
+use crate::spelled::seconds;
 
 const EVENTS: (Kind, Unit) = (Kind::Counter, Unit::None);
 const SECONDS: (Kind, Unit) = (Kind::Counter, Unit::Seconds);
