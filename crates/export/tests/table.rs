@@ -38,7 +38,7 @@ fn the_docs_have_a_line_for_each_metric_as_the_table_has_it() {
             Kind::Counter => "counter",
             Kind::Info => "info",
         };
-        let line = format!("| `{}` | {kind} | {} | {} |", family.sample_name(), family.help, family.explain);
+        let line = format!("| `{}` | `{kind}` | {} | {} |", family.sample_name(), family.help, family.explain);
         assert!(DOCS.contains(&line), "docs/export.md lacks: {line}");
     }
 }

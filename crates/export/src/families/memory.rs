@@ -40,7 +40,7 @@ pub const FAMILIES: &[Family] = &[
         "ramline_memory_cache_in_use_bytes",
         BYTES,
         "page-cache",
-        "Of what is available, page cache that is in use: taking it makes someone read again.",
+        "Of what is available, page cache that is in use: taking it costs reads later.",
         |seen, out| out.one(seen.verdict.as_ref().map(|verdict| verdict.cache_in_use)),
     ),
     family(
