@@ -82,7 +82,7 @@ def five():
                 faults, refaults, restored, *_, full = run
                 series = machine(faults, refaults, restored, some=full)
                 series.update(group(run, version))
-                yield f"{state}, run {number}, version {version}", series, SICK.get(state, []), "18m"
+                yield f"{state}, run {number}, version {version}", series, SICK.get(state, []), "8m"
 
 
 ZRAM = 'device="zram0"'
@@ -139,9 +139,9 @@ def others():
     yield "swap-ins from a disk are waited for", machine(some=0.3, series={"ramline_swap_in_pages_total": counter(900)}), ["SwapInWait"], "18m"
     yield "as many swap-ins from zram", machine(some=0.003, series={"ramline_swap_in_pages_total": counter(900)}), [], "18m"
     yield "cold pages lie in swap", machine(series=zram(0.6)), [], "18m"
-    grows = {"ramline_kernel_unreclaimable_bytes": f"{200 * MIB}+{2 * MIB // 4}x2000", "ramline_memory_total_bytes": gauge(24 * GIB, 2000), "ramline_memory_available_bytes": gauge(20 * GIB, 2000)}
+    grows = {"ramline_kernel_unreclaimable_bytes": f"{200 * MIB}+{2 * MIB}x500", "ramline_memory_total_bytes": gauge(24 * GIB, 500), "ramline_memory_available_bytes": gauge(20 * GIB, 500)}
     yield "kernel memory leaks 2 MiB a minute", machine(series=grows), ["KernelMemoryGrows"], "8h"
-    burst = {"ramline_kernel_unreclaimable_bytes": f"{200 * MIB}x800 {900 * MIB}x1200", "ramline_memory_total_bytes": gauge(24 * GIB, 2000)}
+    burst = {"ramline_kernel_unreclaimable_bytes": f"{200 * MIB}x200 {900 * MIB}x300", "ramline_memory_total_bytes": gauge(24 * GIB, 500)}
     yield "kernel memory has grown once", machine(series=burst), [], "8h"
     stalls = {"ramline_allocation_stalls_total": counter(40)}
     yield "allocations stall", machine(some=0.04, series=stalls), ["AllocationStalls"], "18m"
