@@ -124,6 +124,12 @@ pub fn percent(part: Option<u64>, whole: Option<u64>) -> Option<f64> {
     Some(part as f64 * 100.0 / whole as f64)
 }
 
+/// A size in KiB, as sar has them.
+#[must_use]
+pub const fn kib(bytes: Bytes) -> u64 {
+    bytes.0 / 1024
+}
+
 fn of(part: Option<Bytes>, whole: Option<Bytes>) -> Option<f64> {
     percent(part.map(|part| part.0), whole.map(|whole| whole.0))
 }

@@ -1,7 +1,7 @@
 //! What was recorded: `ramline history`, its check, and sar's tables.
 
 use ramline_evidence::history::{CheckedFile, HistoryCheck, HistoryList, RecordedFile, RecordedGap};
-use ramline_model::sar::{SarMemory, SarPaging, SarProcessors, SarSwap, SarSwapping};
+use ramline_model::sar::{self, SarMemory, SarPaging, SarProcessors, SarSwap, SarSwapping};
 use ramline_units::escape;
 
 use crate::prelude::*;
@@ -92,7 +92,7 @@ pub struct SarRow {
 
 /// As sar prints them: KiB without a unit.
 fn kib(bytes: Option<Bytes>) -> String {
-    bytes.map(|bytes| bytes.0.wrapping_shr(10).to_string()).unwrap_or_default()
+    bytes.map(|bytes| sar::kib(bytes).to_string()).unwrap_or_default()
 }
 
 /// And rates and percents with two digits.

@@ -3,14 +3,16 @@
 mod export;
 mod list;
 mod sar;
+mod time;
 
 use ramline_evidence::history::{CheckedFile, HistoryCheck};
-use ramline_recorder::{Archive, Limits, Part, Store};
+use ramline_recorder::{Limits, Part, Store};
 use ramline_view::SCHEMA_VERSION;
 
 use crate::past::Past;
 use crate::prelude::*;
 use crate::when;
+use time::{archive, name};
 
 /// What 'ramline record' has written: files, gaps, a check, sar's tables, export
 #[derive(Debug, Args)]
@@ -48,41 +50,6 @@ struct Prune {
     max_age: Option<Duration>,
 }
 
-/// A time that was recorded.
-#[derive(Debug, Clone, Default, Args)]
-struct Span {
-    /// From this moment on [default: the last 24 hours]
-    #[arg(long, value_name = "TIME")]
-    from: Option<String>,
-    /// Up to this one
-    #[arg(long, value_name = "TIME")]
-    to: Option<String>,
-    /// Yesterday, from midnight to midnight
-    #[arg(long, conflicts_with_all = ["from", "to"])]
-    yesterday: bool,
-}
-
-const DAY: i64 = 24 * 3600;
-
-impl Span {
-    /// Its ends, in milliseconds since 1970.
-    fn ends(&self) -> Result<(u64, u64)> {
-        let now = when::now();
-        let ends = if self.yesterday {
-            let today = when::words(now).split_once(' ').map(|(day, _)| day.to_owned()).unwrap_or_default();
-            (when::parse("00:00", true, now)?, when::parse(&today, false, now)?)
-        } else {
-            let of = |text: &Option<String>| text.as_deref().map(|text| when::parse(text, false, now)).transpose();
-            let (from, to) = (of(&self.from)?, of(&self.to)?.unwrap_or(now));
-            (from.unwrap_or(to.saturating_sub(DAY)), to)
-        };
-        let text = "--to is not after --from\n  try: --from 00:30 --to 01:00";
-        ensure!(ends.1 > ends.0, Failure::usage(text));
-        let ms = |seconds: i64| u64::try_from(seconds).unwrap_or_default().saturating_mul(1000);
-        Ok((ms(ends.0), ms(ends.1).saturating_add(999)))
-    }
-}
-
 impl History {
     /// Runs the command.
     ///
@@ -98,18 +65,6 @@ impl History {
             Some(Verb::Export(export)) => export.run(&dir),
         }
     }
-}
-
-/// The files of a directory; of one that is not there, none.
-fn archive(dir: &Path) -> Result<Option<Archive>> {
-    if !dir.exists() {
-        return Ok(None);
-    }
-    Ok(Some(Archive::open(dir)?))
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn check(dir: &Path, format: Format) -> Result<u8> {

@@ -5,7 +5,7 @@ use ramline_kernel::output::{Format as Kind, Output};
 use ramline_model::recorded::row;
 use ramline_recorder::Part;
 
-use super::{Span, archive};
+use super::time::{Span, archive};
 use crate::prelude::*;
 
 /// A line a moment as JSON or CSV, for DuckDB, pandas or a spreadsheet

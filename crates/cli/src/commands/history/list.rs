@@ -6,7 +6,7 @@ use ramline_evidence::history::{HistoryList, RecordedFile, RecordedGap};
 use ramline_recorder::{Gap, HistoryFile, Part};
 use ramline_view::SCHEMA_VERSION;
 
-use super::{archive, name};
+use super::time::{archive, name};
 use crate::prelude::*;
 use crate::when;
 

@@ -5,7 +5,7 @@ use ramline_recorder::{PROCESSORS, Part};
 use ramline_view::SCHEMA_VERSION;
 use ramline_view::history::{SarRow, SarTable};
 
-use super::{Span, archive};
+use super::time::{Span, archive};
 use crate::prelude::*;
 use crate::when;
 
