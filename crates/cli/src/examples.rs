@@ -370,8 +370,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "record",
         &[
-            ("sudo systemctl enable --now ramline-record", "as a service, from every boot on"),
-            ("sudo ramline record", "the same in the foreground"),
+            ("sudo ramline record", "until Ctrl-C; as a service: systemctl enable --now ramline-record"),
             ("ramline record --dir ./history --for 10min", "as any user, for a while"),
         ],
     ),
