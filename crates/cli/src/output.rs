@@ -97,7 +97,7 @@ pub fn text(text: &str) -> Result<()> {
     if terminal::is_plain() { put(&plain(text)) } else { put(text) }
 }
 
-/// Draws over what was drawn before: `frame` is made of lines of ours, and the only text that may move the cursor.
+/// Draws over what was drawn before: `frame` is made of lines of ours. Only this and the live screen (`ramline top`) move the cursor.
 ///
 /// # Errors
 /// As [`text`].
