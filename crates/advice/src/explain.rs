@@ -140,5 +140,14 @@ pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownT
         next_command: found.next.to_owned(),
     };
     out.answer_short = (found.answer)(inputs, &mut out);
+    if inputs.snapshot.machine.copied {
+        // Of files that another program copied there is one moment, and often no machine at hand.
+        out.next_command = without_second_look(&out.next_command);
+    }
     Ok(out)
+}
+
+/// `ramline show pressure --for 2s` as `ramline show pressure`.
+fn without_second_look(command: &str) -> String {
+    command.split(" --for ").next().unwrap_or(command).to_owned()
 }

@@ -69,13 +69,13 @@ impl Source {
     /// As [`Source::snapshot`].
     pub fn snapshot_walking(&self, want: Wanted, walking: Walking) -> Result<Snapshot> {
         if let Some(past) = &self.past {
-            return Ok(past.snapshot.clone());
+            return Ok(captured(past.snapshot.clone()));
         }
         match &self.file {
             Some(path) => {
                 let read = input::read_named_text("read the snapshot", path, input::DOCUMENT);
                 let text = read.map_err(|error| error.or_hint("ramline snapshot > FILE"))?;
-                Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
+                Ok(captured(Snapshot::from_json(&path.display().to_string(), &text)?))
             }
             None => Ok(gather_walking(&self.kernel_root()?, want, walking)),
         }
@@ -123,7 +123,7 @@ impl Source {
         walking: Walking,
     ) -> Result<(Option<Snapshot>, Snapshot)> {
         if let Some(past) = &self.past {
-            return Ok((past.before.clone(), past.snapshot.clone()));
+            return Ok((past.before.clone().map(captured), captured(past.snapshot.clone())));
         }
         anyhow::ensure!(
             span.is_none() || self.is_live(),
@@ -140,4 +140,10 @@ impl Source {
             None => Ok((None, self.snapshot_walking(want, walking)?)),
         }
     }
+}
+
+/// Of a capture there is no second moment.
+fn captured(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.machine.captured = true;
+    snapshot
 }

@@ -29,18 +29,29 @@ pub enum AvailableFrom {
     Kernel,
     /// This file has no MemAvailable (before 3.14): estimated from what else it has.
     Estimate,
+    /// Its MemAvailable is more than MemTotal, which cannot be: estimated as without it.
+    Impossible,
     /// It has too little to estimate it: the number is 0 and says nothing.
     Nothing,
 }
 
 impl AvailableFrom {
+    /// The number is an estimate of ours: `about` belongs before it.
+    #[must_use]
+    pub const fn is_estimate(self) -> bool {
+        matches!(self, AvailableFrom::Estimate | AvailableFrom::Impossible)
+    }
+
     /// What belongs below a first line whose number is not the kernel's.
     pub(crate) const fn words(self) -> Option<&'static str> {
         match self {
             AvailableFrom::Kernel => None,
             AvailableFrom::Estimate => Some(
-                "This kernel has no MemAvailable: it is estimated from free memory, cache and reclaimable objects.",
+                "This /proc/meminfo has no MemAvailable: it is estimated from free memory, cache and reclaimable objects.",
             ),
+            AvailableFrom::Impossible => {
+                Some("MemAvailable is not believed: what is available is estimated from free memory and cache.")
+            }
             AvailableFrom::Nothing => {
                 Some("/proc/meminfo has neither MemAvailable nor what it could be estimated from.")
             }
@@ -53,6 +64,9 @@ impl Available {
     #[must_use]
     pub const fn source(self) -> &'static str {
         match self.arc {
+            _ if matches!(self.from, AvailableFrom::Impossible) => {
+                "estimated from /proc/meminfo, whose MemAvailable is above MemTotal"
+            }
             _ if !matches!(self.from, AvailableFrom::Kernel) => {
                 "estimated from /proc/meminfo, which has no MemAvailable"
             }
@@ -65,7 +79,7 @@ impl Available {
 /// What is available; `None` without MemTotal, and where a file shows too little to tell.
 #[must_use]
 pub fn of(snapshot: &Snapshot) -> Option<Available> {
-    let meminfo = snapshot.meminfo.data()?;
+    let meminfo = snapshot.meminfo.data()?.believed();
     match (meminfo.mem_available, snapshot.zfs.data()) {
         // Most machines: nothing else is needed.
         (Some(bytes), None | Some(None)) => Some(Available { bytes, ..Available::default() }),
@@ -95,7 +109,8 @@ pub(crate) fn with(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermar
 /// MemAvailable; where the kernel does not show it, the estimate that 3.14 makes (`meminfo_proc_show` of fs/proc/meminfo.c): free pages above the
 /// low watermarks, and of page cache and of reclaimable objects what exceeds those, or half where that is more.
 fn by_kernel(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -> (Bytes, AvailableFrom) {
-    if let Some(told) = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available) {
+    let told = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available);
+    if let Some(told) = told.filter(|told| *told <= ledger.total) {
         return (told, AvailableFrom::Kernel);
     }
     let lines = ledger.line(Term::Free).zip(ledger.line(Term::FileClean));
@@ -106,7 +121,8 @@ fn by_kernel(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -
     let cache = clean.bytes + ledger.bytes(Term::FileDirty);
     let free = (free.bytes + ledger.bytes(Term::CpuLists)).saturating_sub(low);
     let all = free + beyond(cache) + beyond(ledger.bytes(Term::SlabReclaimable));
-    (all.min(ledger.total), AvailableFrom::Estimate)
+    let from = if told.is_some() { AvailableFrom::Impossible } else { AvailableFrom::Estimate };
+    (all.min(ledger.total), from)
 }
 
 /// The low watermarks of a kernel with default settings (`init_per_zone_wmark_min`): 5/4 of `4 · √KiB` KiB, 128 KiB to 64 MiB.

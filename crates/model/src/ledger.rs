@@ -31,6 +31,7 @@ mod locked;
 mod pieces;
 mod term;
 mod uncounted;
+mod vendor;
 
 use self::book::Book;
 pub use self::drift::{Drift, LineMove, Moved};
@@ -71,14 +72,22 @@ pub struct Ledger {
     pub outside: Vec<Outside>,
     /// Terms this kernel or this user does not show; what they would count is in the leftover.
     pub missing_terms: Vec<String>,
+    /// Lines of /proc/meminfo above MemTotal, with their sizes: no part of RAM is, so they are not believed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impossible: Vec<String>,
+    /// Lines of /proc/meminfo that are not known here, with their sizes, and may be a part of the leftover.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_lines: Vec<String>,
 }
 
 impl Ledger {
     /// The ledger; `None` without MemTotal.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Option<Ledger> {
-        let meminfo = snapshot.meminfo.data()?;
-        let total = meminfo.mem_total?;
+        let seen = snapshot.meminfo.data()?;
+        let total = seen.mem_total?;
+        let impossible = seen.impossible().into_iter().map(|(key, bytes)| format!("{key} {bytes}")).collect();
+        let meminfo = &*seen.believed();
         let book = Book::written(snapshot, meminfo);
         let error = snapshot.zoneinfo.data().map_or(Pages(0), |z| z.counter_error());
         let Book { mut lines, locked, counters, missing, uncounted: names, users_missing, .. } = book;
@@ -98,6 +107,11 @@ impl Ledger {
             locked: locked.both,
             outside,
             missing_terms: missing,
+            impossible,
+            unknown_lines: match leftover_kind {
+                LeftoverKind::Uncounted | LeftoverKind::NotShown => vendor::unknown(meminfo, leftover.or_zero()),
+                LeftoverKind::Container | LeftoverKind::Overlap => Vec::new(),
+            },
             lines,
         })
     }

@@ -12,6 +12,8 @@
 //! that were evicted earlier are read again, and the machine is not short of memory. The same with kswapd at work and 800
 //! pages a second activated: the working set does not fit.
 
+mod gap;
+
 use ramline_snapshot::Seen;
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
@@ -19,6 +21,8 @@ use ramline_snapshot::vmstat::Vmstat;
 use crate::available;
 use crate::prelude::*;
 use crate::watermarks::{self, Band};
+
+pub use gap::PsiGap;
 
 /// From here on some task stood still for memory noticeably: one hundredth of the time.
 pub const STALL_PERCENT: f64 = 1.0;
@@ -195,42 +199,19 @@ pub struct PressureModel {
     pub kills_since_boot: Option<u64>,
 }
 
-/// Why there are no stall times of memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PsiGap {
-    /// The file is not there although others of /proc were seen: PSI is off or not built.
-    Off,
-    /// The kernel is older than PSI: nothing switches it on.
-    NotYet,
-    /// It was not seen, for this reason; whether PSI is on is not known.
-    NotSeen(String),
-}
-
-impl PsiGap {
-    /// In words: `PSI is off or not built here`.
+impl PressureModel {
+    /// Tasks waited, and less than noticeably: enough to be shown as a tenth of a per cent.
     #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            PsiGap::Off => "PSI is off or not built here".to_owned(),
-            PsiGap::NotYet => "the kernel has no PSI (since 4.20), so stall times are not measured".to_owned(),
-            PsiGap::NotSeen(why) => format!("stall times (PSI) were not seen ({why})"),
-        }
+    pub fn waits_a_little(&self) -> Option<f64> {
+        self.memory.and_then(|psi| psi.some_now()).filter(|percent| *percent >= 0.05)
     }
 
-    fn of(snapshot: &Snapshot) -> Option<PsiGap> {
-        let others = snapshot.meminfo.data().is_some() || snapshot.vmstat.data().is_some();
-        match &snapshot.pressure_memory {
-            Seen::Seen { .. } => None,
-            // KReclaimable came with PSI, in 4.20 (61f94e18de94), and went into older kernels of distributions with it.
-            Seen::Absent { .. }
-                if snapshot.meminfo.data().is_some_and(|m| m.slab.is_some() && m.k_reclaimable.is_none()) =>
-            {
-                Some(PsiGap::NotYet)
-            }
-            Seen::Absent { .. } if others => Some(PsiGap::Off),
-            Seen::Unread => Some(PsiGap::NotSeen("not read".to_owned())),
-            gone => gone.unseen().map(|why| PsiGap::NotSeen(format!("{}: {}", why.path, why.reason))),
+    /// The judgement in a sentence.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self.state {
+            PressureState::Calm if self.waits_a_little().is_some() => "No task waits for memory noticeably.",
+            state => state.words(),
         }
     }
 }

@@ -46,7 +46,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let marks = watermarks::of(snapshot, window);
     let room = Room::of(
         available::with(snapshot, &ledger, marks.as_ref()),
-        snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
+        snapshot.meminfo.data(),
     );
     let trouble = groups::worst(snapshot, window.as_ref());
     let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, trouble);
@@ -54,12 +54,17 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     if verdict.trouble.is_none() {
         verdict.details.extend(groups::most_killed(snapshot).map(|(group, n)| words::killed_in(&group.path, n)));
     }
+    if verdict.state == VerdictState::Elsewhere && !matches!(verdict.basis, Basis::Window { .. }) {
+        verdict.details.push(words::elsewhere_tells(&snapshot.machine).to_owned());
+    }
+    verdict.details.extend(ledger.not_believed());
     verdict.details.extend(reclaimable::slab(snapshot, &ledger));
     verdict.details.extend(reclaimable::balloon(&ledger));
+    verdict.details.extend(reclaimable::without_cpus(&snapshot.machine, &ledger));
     verdict.view = View::of(&snapshot.machine);
     // In a container with lxcfs the counters are the host's: a second look tells no more.
     if verdict.state == VerdictState::Unknown && verdict.view != Some(View::Lxcfs) {
-        verdict.details.push("To know, look twice: ramline show --for 2s".to_owned());
+        verdict.details.push(words::to_know(&snapshot.machine, &pressure).to_owned());
     }
     verdict.details.extend(verdict.view.map(|view| view.words().to_owned()));
     Some(verdict)

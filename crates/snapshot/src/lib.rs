@@ -35,6 +35,7 @@ mod lines;
 pub mod machine;
 pub mod maps;
 pub mod meminfo;
+mod meminfo_impossible;
 mod meminfo_lxcfs;
 pub mod mounts;
 pub mod page_size;

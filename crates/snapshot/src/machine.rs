@@ -41,9 +41,50 @@ pub struct Machine {
     /// without such a device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub balloon_deflates_on_oom: Option<bool>,
+    /// Its memory nodes, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeMemory>,
+    /// Its files were copied by another program than ramline (no `meta.json`): one that is not there may be there on the machine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
+    /// Of a capture: there is no second moment of it. Whoever reads one sets it.
+    #[serde(skip)]
+    pub captured: bool,
+}
+
+/// One memory node (`/sys/devices/system/node/nodeN`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeMemory {
+    /// Its number.
+    pub node: u32,
+    /// MemTotal of its `meminfo`.
+    pub total: Bytes,
+    /// MemFree of it.
+    pub free: Bytes,
+    /// Whether it has processors; `None` where `cpulist` was not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_cpus: Option<bool>,
+}
+
+impl NodeMemory {
+    /// From the number and the texts of its `meminfo` (`Node 0 MemTotal: 16303964 kB`) and `cpulist` (empty without processors).
+    #[must_use]
+    pub fn from_texts(node: u32, meminfo: &str, cpulist: Option<&str>) -> Option<Self> {
+        let of = |key: &str| {
+            let line = meminfo.lines().find_map(|line| line.split_once(key)?.1.trim().strip_suffix("kB"))?;
+            Some(Bytes::from_kib(line.trim().parse().ok()?))
+        };
+        let has_cpus = cpulist.map(|list| !list.trim().is_empty());
+        Some(NodeMemory { node, total: of(" MemTotal:")?, free: of(" MemFree:")?, has_cpus })
+    }
 }
 
 impl Machine {
+    /// Memory of nodes that are known to have no processors: a graphics card's, CXL, persistent memory.
+    pub fn nodes_without_cpus(&self) -> impl Iterator<Item = &NodeMemory> {
+        self.nodes.iter().filter(|node| node.has_cpus == Some(false) && node.total.0 > 0)
+    }
+
     /// `/proc/meminfo` is made by lxcfs for this container.
     #[must_use]
     pub fn meminfo_by_lxcfs(&self) -> bool {
@@ -85,6 +126,23 @@ impl Default for Machine {
             lxcfs: Vec::new(),
             free_page_reporting: None,
             balloon_deflates_on_oom: None,
+            nodes: Vec::new(),
+            copied: false,
+            captured: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_with_an_empty_list_of_processors_has_none_and_without_a_list_it_is_not_known() {
+        let text = "Node 7 MemTotal:       2097152 kB\nNode 7 MemFree:        1048576 kB\nNode 7 MemUsed: 1 kB\n";
+        let node = |list| NodeMemory::from_texts(7, text, list).unwrap();
+        assert_eq!((node(Some("\n")).total, node(Some("\n")).free), (Bytes::from_gib(2), Bytes::from_gib(1)));
+        assert_eq!([Some("\n"), Some("0-3\n"), None].map(|list| node(list).has_cpus), [Some(false), Some(true), None]);
+        assert_eq!(NodeMemory::from_texts(7, "Node 7 MemTotal: x kB\n", None), None);
     }
 }

@@ -24,6 +24,11 @@ macro_rules! counters {
                 match key { $($key => self.$field,)* _ => None }
             }
 
+            /// Leaves a value out, as if its line were missing.
+            pub fn forget(&mut self, key: &str) {
+                match key { $($key => self.$field = None,)* _ => drop(self.unknown.remove(key)) }
+            }
+
             /// Stores one value; an unknown key is kept as text.
             pub(crate) fn store(&mut self, key: &str, value: $unit, text: &str) {
                 match key {

@@ -11,6 +11,7 @@ counters! {
         nr_isolated_anon = "nr_isolated_anon",
         nr_isolated_file = "nr_isolated_file",
         nr_kernel_misc_reclaimable = "nr_kernel_misc_reclaimable",
+        nr_memmap = "nr_memmap_pages",
         nr_memmap_boot = "nr_memmap_boot_pages",
         nr_iommu_pages = "nr_iommu_pages",
         nr_dirty_threshold = "nr_dirty_threshold",

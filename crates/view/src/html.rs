@@ -68,7 +68,7 @@ fn head(report: &CheckupReport) -> Markup {
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (ramline_sheet::format::sentence(&report.sentence)) } }
+        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: no MemTotal of /proc/meminfo was seen." } @else { (ramline_sheet::format::sentence(&report.sentence)) } }
         @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (ramline_sheet::format::sentence(detail)) } }
     }
 }

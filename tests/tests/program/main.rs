@@ -4,6 +4,7 @@ mod asked;
 mod audit;
 mod bad_input;
 mod book;
+mod captures;
 mod command_line;
 mod explain;
 mod fixtures;

@@ -33,6 +33,9 @@ const TERMS: &[(Term, &str)] = &[
     (Term::Percpu, "/proc/meminfo Percpu"),
     (Term::GpuActive, "/proc/meminfo GPUActive"),
     (Term::GpuReclaim, "/proc/meminfo GPUReclaim"),
+    (Term::DeviceBuffers, "/proc/meminfo ION_heap"),
+    (Term::VendorOther, "/proc/meminfo Misc"),
+    (Term::PageDescriptors, "/proc/vmstat nr_memmap_pages"),
     (Term::Isolated, "/proc/vmstat nr_isolated_anon + nr_isolated_file"),
 ];
 
@@ -51,9 +54,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         let line = ledger.as_ref()?.line(*term).filter(|line| line.bytes.0 > 0)?;
         Some((line.label.as_str(), line.bytes, *source))
     });
-    let left = ledger.as_ref().map(|ledger| ledger.leftover.or_zero()).filter(|left| left.0 > 0);
+    let left = ledger.as_ref().map(Ledger::leftover_of_kernel).filter(|left| left.0 > 0);
     let left = left.map(|left| ("in no counter (drivers, pipes, sockets)", left, "MemTotal less every line"));
-    let mut rows: Vec<_> = rows.chain(left).collect();
+    let unknown = ledger.as_ref().map(Ledger::leftover_not_known).filter(|left| left.0 > 0);
+    let unknown = unknown.map(|left| ("not known: of the kernel or of programs", left, "MemTotal less every line"));
+    let mut rows: Vec<_> = rows.chain(left).chain(unknown).collect();
     ramline_units::sort_by_key(&mut rows, |(_, bytes, _)| std::cmp::Reverse(*bytes));
     for (label, bytes, source) in rows {
         out.put(label, bytes, source);
@@ -82,14 +87,20 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
 /// The same numbers as the picture of `show`: what is not the kernel's own is said beside it.
 fn of_kernel(ledger: &Ledger, arc_shrinks: Bytes) -> String {
     let sum = |terms: &mut dyn Iterator<Item = Term>| terms.map(|term| ledger.bytes(term)).sum::<Bytes>();
-    let total = sum(&mut TERMS.iter().map(|(term, _)| *term)) + ledger.leftover.or_zero();
+    let total = sum(&mut TERMS.iter().map(|(term, _)| *term)) + ledger.leftover_of_kernel();
     let shrinks = sum(&mut SHRINKS.into_iter());
     let share = |bytes: Bytes| bytes.share_of(ledger.total).map(percent).unwrap_or_default();
-    let mut out = format!(
-        "The kernel uses {total} ({} of RAM) for itself. {shrinks} shrinks when memory is short; {} is freed by its owners only.",
-        share(total),
+    let unknown = ledger.leftover_not_known();
+    let shrinking = format!(
+        "{shrinks} shrinks when memory is short; {} is freed by its owners only.",
         total.saturating_sub(shrinks)
     );
+    let no_line = format!("{unknown} ({}) no line tells whether the kernel or programs have it.", share(unknown));
+    let mut out = match (unknown, total) {
+        (Bytes::ZERO, _) => format!("The kernel uses {total} ({} of RAM) for itself. {shrinking}", share(total)),
+        (_, Bytes::ZERO) => format!("What the kernel uses is not known: of {no_line}"),
+        _ => format!("The lines of the kernel hold {total} ({} of RAM). {shrinking} Of {no_line}", share(total)),
+    };
     let beside = |term, what: &str| {
         let bytes = ledger.bytes(term);
         (bytes.0 > 0).then(|| format!(" {what} {bytes} ({}) beside it.", share(bytes)))

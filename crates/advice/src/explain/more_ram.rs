@@ -25,7 +25,7 @@ pub(super) const TOPIC: Topic = Topic {
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let room = meminfo.and_then(|m| m.mem_available.zip(m.mem_total));
+    let room = available::of(inputs.snapshot).map(|of| of.bytes).zip(meminfo.and_then(|m| m.mem_total));
     out.add(
         "available (now)",
         room.map(|(some, all)| format!("{some} of {all}")),

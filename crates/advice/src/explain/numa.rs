@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ramline_model::watermarks::{Band, NodeMarks};
+use ramline_snapshot::machine::NodeMemory;
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_units::PageSize;
 
@@ -63,11 +64,34 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if nodes.len() > 1 {
         out.to_do = "Leave vm.zone_reclaim_mode at 0, and bind programs to a node only if they fit into it.".into();
     }
+    for node in &snapshot.machine.nodes {
+        let cpus = if node.has_cpus == Some(false) { "; no processors" } else { "" };
+        let value = format!("{} free of {}{cpus}", node.free, node.total);
+        let source = format!("/sys/devices/system/node/node{}/meminfo, cpulist", node.node);
+        out.put(&format!("node {}: memory (now)", node.node), value, source);
+    }
     match nodes {
+        [] if !snapshot.machine.nodes.is_empty() => by_sizes(&snapshot.machine.nodes),
         [] => unseen(inputs, "zoneinfo"),
         [only] => format!("There is one memory node, with {}: nothing can be out of balance.", only.managed),
         many => several(many),
     }
+}
+
+/// What the nodes' own files tell, where the zones were not seen: sizes, and no watermarks.
+fn by_sizes(nodes: &[NodeMemory]) -> String {
+    let free = |node: &&NodeMemory| node.free.share_of(node.total).unwrap_or(0.0);
+    let least = nodes.iter().filter(|node| node.total.0 > 0).min_by(|a, b| free(a).total_cmp(&free(b)));
+    let bare: Vec<String> =
+        nodes.iter().filter(|node| node.has_cpus == Some(false)).map(|node| node.node.to_string()).collect();
+    let bare = match bare.as_slice() {
+        [] => String::new(),
+        bare => format!(" Without processors: {}.", bare.join(", ")),
+    };
+    let least = least.map_or_else(String::new, |node| {
+        format!(" Node {} has least free, {} of {}.", node.node, node.free, node.total)
+    });
+    format!("{} nodes; whether one is short is not known without /proc/zoneinfo.{least}{bare}", nodes.len())
 }
 
 fn several(nodes: &[NodeMarks]) -> String {

@@ -33,7 +33,7 @@ const MOST: usize = 5;
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
     let total = meminfo.and_then(|m| m.mem_total);
-    let by_available = meminfo.and_then(|m| m.mem_total?.checked_sub(m.mem_available?));
+    let by_available = meminfo.and_then(|m| m.mem_total?.checked_sub(m.believed().mem_available?));
     let by_cache = meminfo.and_then(|m| {
         let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
         m.mem_total?.checked_sub(m.mem_free? + cache)
@@ -69,9 +69,14 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
 fn sentence(held: Bytes, total: Bytes, ledger: &Ledger) -> String {
     let of = |terms: &[Term]| terms.iter().map(|term| ledger.bytes(*term)).sum::<Bytes>();
     let (processes, shared) = (of(&[Term::Anon, Term::Unevictable]), of(&[Term::Shmem]));
-    let rest = held.saturating_sub(processes + shared);
+    let unknown = ledger.leftover_not_known();
+    let rest = held.saturating_sub(processes + shared + unknown);
+    let whose = match unknown {
+        Bytes::ZERO => String::new(),
+        _ => format!("; whose {unknown} is, no line tells"),
+    };
     format!(
-        "{} ({}) is used. Processes have {processes} of it, tmpfs and shared memory {shared}, the kernel and drivers {rest}.",
+        "{} ({}) is used. Processes have {processes} of it, tmpfs and shared memory {shared}, the kernel and drivers {rest}{whose}.",
         of_total(held, total),
         percent(held.share_of(total).unwrap_or(0.0))
     )

@@ -28,19 +28,31 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let blind = blind_sections(inputs.snapshot);
     let confidence = match (inputs.snapshot.meminfo.data(), inputs.window) {
         (None, _) => Confidence::Low,
+        (Some(meminfo), _) if meminfo.mem_total.is_none() => Confidence::Low,
         (Some(_), Some(_)) if blind.is_empty() => Confidence::High,
         _ => Confidence::Medium,
     };
     let count = others().count();
     let short = short_of_memory(inputs);
-    let unseen = inputs.snapshot.meminfo.data().is_none();
+    let unseen = inputs.snapshot.meminfo.data().is_none_or(|meminfo| meminfo.mem_total.is_none());
+    let waits = waits(inputs);
     let missing = inputs.snapshot.unseen().len();
     let gaps =
         if missing == 0 { "memory was not read".to_owned() } else { format!("{missing} sections were not seen") };
+    let silent = unjudged(inputs);
+    let silent = match silent {
+        0 => String::new(),
+        1 => format!("; 1 of {count} rules could not be judged for want of figures"),
+        n => format!("; {n} of {count} rules could not be judged for want of figures"),
+    };
+    let about = if available::of(inputs.snapshot).is_some_and(|of| of.from.is_estimate()) { "about " } else { "" };
     let group = group::of(inputs.snapshot);
     let title = match (&short, available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total())) {
-        _ if unseen => format!("Could not judge: {gaps}"),
+        _ if unseen => format!("Could not judge: no MemTotal was seen; {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: none of {count} rules applies"),
+        (None, _) if waits.is_some() => {
+            format!("{}; no rule names the cause{silent}", waits.as_deref().unwrap_or_default())
+        }
         (None, Some((_, total))) if group.is_some() => {
             let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
             format!(
@@ -48,12 +60,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
             )
         }
         (None, Some((available, total))) => {
-            format!("Nothing to change: none of {count} rules applies; {available} of {total} are available")
+            format!("Nothing to change: none of {count} rules applies; {about}{available} of {total} are available")
         }
         (None, None) => format!("Nothing to change: none of {count} rules applies"),
     };
     Some(Draft {
         title,
+        // What waits and has no name is no all-clear either, and no setting.
         weight: if short.is_some() || unseen { Weight::Warning } else { Weight::Note },
         effect: match &short {
             _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
@@ -74,6 +87,21 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 fn short_of_memory(inputs: &Inputs<'_>) -> Option<String> {
     let state = verdict::pressure_with_groups(inputs.snapshot, inputs.window).state;
     (state >= PressureState::GroupAtLimit).then(|| lower(state.words().trim_end_matches('.')))
+}
+
+/// Tasks wait noticeably although memory is available: it has a cause, which no rule found.
+fn waits(inputs: &Inputs<'_>) -> Option<String> {
+    let pressure = verdict::pressure_with_groups(inputs.snapshot, inputs.window);
+    let waits = matches!(pressure.state, PressureState::Elsewhere | PressureState::Unexplained);
+    let percent = pressure.memory.filter(|_| waits)?.some_now()?;
+    let when = if pressure.span.is_some() { "of the time" } else { "of the last 10 s" };
+    Some(format!("Tasks wait for memory, {percent:.1} % {when}"))
+}
+
+/// How many rules could not look for want of what they need.
+fn unjudged(inputs: &Inputs<'_>) -> usize {
+    let rules: std::collections::BTreeSet<&str> = not_looked(inputs).into_iter().flat_map(|gap| gap.rules).collect();
+    rules.len()
 }
 
 /// The numbers the rules had.

@@ -4,7 +4,13 @@
 //! processes map (a database's shared buffers) is in RAM once and in a thousand page tables. 512 of them weigh as much as the area.
 //! Huge pages of 2 MiB need 1/512 of that.
 //!
+//! What was swapped out keeps its entries, so swap in use counts as mapped. Tables of a process are whole pages, each for 2 MiB of addresses: many
+//! processes that map much sparsely (phones, browsers) have many times what their memory needs once, and from the machine's sum that looks like one
+//! area in many processes. So it is a warning where processes were seen that share one area, or where the tables are a tenth of RAM; else a note.
+//!
 //! Worked example: 253 processes that map 4 GiB each hold 8 MiB of tables: 2 GiB for 4 GiB of memory.
+
+use ramline_model::unowned;
 
 use crate::prelude::*;
 
@@ -31,7 +37,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data()?;
     let (tables, total) = (meminfo.page_tables?, meminfo.mem_total?);
-    let mapped = meminfo.anon_pages? + meminfo.mapped?;
+    // Without the use of swap the due is a lower bound, and a factor of it no ground for a warning.
+    let swapped = meminfo.swap_used().unwrap_or_default();
+    let swap_known = meminfo.swap_used().is_some() || meminfo.swap_total == Some(Bytes::ZERO);
+    let mapped = meminfo.anon_pages? + meminfo.mapped? + swapped;
     #[expect(clippy::cast_precision_loss, reason = "a page size")]
     let due = mapped.as_f64() * ENTRY / snapshot.machine.page_size.0.max(1) as f64;
     let share = tables.share_of(total)?;
@@ -42,7 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let sharers = sharers(snapshot);
     let mut grounds = vec![
         evidence("page tables", format!("{tables}, {} of {total}", percent(share)), "/proc/meminfo PageTables"),
-        evidence("memory they describe", mapped.to_string(), "/proc/meminfo AnonPages + Mapped"),
+        evidence("memory they describe", mapped.to_string(), "/proc/meminfo AnonPages + Mapped + swap in use"),
         evidence("times what mapping it once takes", format!("{times:.0}"), "8 bytes a page"),
     ];
     if let Some(sharers) = &sharers {
@@ -71,7 +80,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
             }
             None => format!("Page tables take {tables}, {times:.0} times what mapping that memory once would"),
         },
-        weight: Weight::Warning,
+        weight: if shared.is_some() || (share >= unowned::LARGE && swap_known) { Weight::Warning } else { Weight::Note },
         effect,
         evidence: grounds,
         confidence: if shared.is_some() { Confidence::High } else { Confidence::Medium },

@@ -6,7 +6,7 @@
 
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::{Seen, Snapshot};
-use ramline_units::PageSize;
+use ramline_units::{PageSize, Pages};
 use rustix::fs::statfs;
 
 use super::reader::Reader;
@@ -27,6 +27,9 @@ const FUSE: u64 = 0x6573_5546;
 
 /// MemTotal is the sum of what zones manage; memory that is added or taken between two reads is less than this part of it.
 const SLACK: u64 = 50;
+
+/// Base pages of 4, 8, 16 and 64 KiB, in pages of 4 KiB.
+const PAGE_SIZES: [u64; 4] = [1, 2, 4, 16];
 
 const WHY: &str = "it is the host's, and /proc/meminfo is this container's (lxcfs)";
 
@@ -49,6 +52,9 @@ pub fn keep_one_machine(out: &mut Snapshot) {
     let made = out.machine.meminfo_by_lxcfs()
         || out.meminfo.data().is_some_and(|m| other_machine(m, out.zoneinfo.data(), out.machine.page_size));
     if !made {
+        if out.machine.captured {
+            keep_what_fits(out);
+        }
         return;
     }
     if !out.machine.meminfo_by_lxcfs() {
@@ -71,6 +77,48 @@ pub fn keep_one_machine(out: &mut Snapshot) {
     }
     foreign!(vmstat: "/proc/vmstat", zoneinfo: "/proc/zoneinfo", buddyinfo: "/proc/buddyinfo", slab: "/proc/slabinfo");
     foreign!(pressure_memory: "/proc/pressure/memory", pressure_io: "/proc/pressure/io", pressure_cpu: "/proc/pressure/cpu");
+}
+
+/// Of a capture that was put together of several machines' files: leaves out zones that do not manage what MemTotal says, and counters of more pages than it
+/// has. `buddyinfo` goes with the zones, and nodes that do not add up to MemTotal go too. Where the page size is a guess, any that kernels have may be the
+/// one.
+fn keep_what_fits(out: &mut Snapshot) {
+    let is_guess = out.machine.unseen.is_some();
+    // What was not read whole cannot be compared.
+    if out.meminfo.skipped().is_some() || out.zoneinfo.skipped().is_some() {
+        return;
+    }
+    let (page, total) = (out.machine.page_size, out.meminfo.data().and_then(|meminfo| meminfo.mem_total));
+    let Some(total) = total.filter(|total| total.0 > 0) else { return };
+    let zones = out.zoneinfo.data().map(|zones| zones.zones.as_slice()).unwrap_or_default();
+    let managed: Bytes = zones.iter().map(|zone| zone.managed.bytes(page)).sum();
+    let times: &[u64] = if is_guess { &PAGE_SIZES } else { &[1] };
+    // Before 3.9 zones say what is present: the kernel, the page descriptors and what was reserved at boot are in it.
+    let slack = if zones.iter().any(|zone| zone.managed != zone.present) { total.0 / SLACK } else { total.0 / 4 };
+    let apart = |bytes: Bytes| bytes.max(total).saturating_sub(bytes.min(total));
+    let nodes: Bytes = out.machine.nodes.iter().map(|node| node.total).sum();
+    // A node says what is present, which is more by what was reserved at boot.
+    if apart(nodes).0 > total.0 / 4 {
+        out.machine.nodes.clear();
+    }
+    let fits = |times: &u64| apart(Bytes(managed.0.saturating_mul(*times))).0 <= slack;
+    if !zones.is_empty() && !times.iter().any(fits) {
+        let why = format!("its zones manage {managed} and MemTotal is {total}: of another machine, left out");
+        out.zoneinfo = Seen::Foreign { path: "/proc/zoneinfo".to_owned(), why };
+        if out.buddyinfo.data().is_some() {
+            let why = "zoneinfo is of another machine, left out".to_owned();
+            out.buddyinfo = Seen::Foreign { path: "/proc/buddyinfo".to_owned(), why };
+        }
+    }
+    let lists = ["nr_free_pages", "nr_active_anon", "nr_inactive_anon", "nr_active_file", "nr_inactive_file"];
+    let pages = out.vmstat.data().map(|vmstat| {
+        let numbers = lists.iter().filter_map(|name| vmstat.unknown.get(*name)?.parse::<u64>().ok());
+        Pages(ramline_units::saturating_sum(numbers)).bytes(page)
+    });
+    if let Some(counted) = pages.filter(|_| !is_guess).filter(|counted| counted.0 > total.0.saturating_add(total.0 / SLACK)) {
+        let why = format!("it counts {counted} of pages and MemTotal is {total}: of another machine, left out");
+        out.vmstat = Seen::Foreign { path: "/proc/vmstat".to_owned(), why };
+    }
 }
 
 /// The zones manage more than MemTotal, and the numbers are such as lxcfs writes.

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramline_kernel::process::{boottime, page_size};
-use ramline_snapshot::machine::Machine;
+use ramline_snapshot::machine::{Machine, NodeMemory};
 use ramline_units::{Bytes, PageSize};
 
 use super::foreign::lxcfs;
@@ -11,7 +11,7 @@ use super::reader::Reader;
 
 pub fn machine(reader: &Reader<'_>) -> Machine {
     if let Some(meta) = reader.meta() {
-        return Machine { lxcfs: lxcfs(reader), ..meta.machine.clone() };
+        return Machine { lxcfs: lxcfs(reader), captured: true, ..meta.machine.clone() };
     }
     let uname = rustix::system::uname();
     let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
@@ -32,7 +32,25 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         lxcfs: lxcfs(reader),
         free_page_reporting: free_page_reporting(reader),
         balloon_deflates_on_oom: balloon_has(reader, DEFLATES_ON_OOM),
+        nodes: nodes(&|dir| reader.names(dir), &|path| reader.text(path).ok()),
+        copied: false,
+        captured: false,
     }
+}
+
+/// The memory nodes, where there are several: on most machines one directory is listed and nothing is read.
+pub fn nodes(names: &dyn Fn(&str) -> Vec<String>, text: &dyn Fn(&str) -> Option<String>) -> Vec<NodeMemory> {
+    const DIR: &str = "/sys/devices/system/node";
+    let mut numbers: Vec<u32> = names(DIR).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+    numbers.sort_unstable();
+    if numbers.len() < 2 {
+        return Vec::new();
+    }
+    let node = |number: u32| {
+        let list = text(&format!("{DIR}/node{number}/cpulist"));
+        NodeMemory::from_texts(number, &text(&format!("{DIR}/node{number}/meminfo"))?, list.as_deref())
+    };
+    numbers.into_iter().filter_map(node).collect()
 }
 
 /// Now, in nanoseconds since 1970.

@@ -31,6 +31,8 @@ pub fn machine(root: &Root) -> Machine {
         kernel: release(root).unwrap_or_default(),
         unseen: (known.is_none() && pages_seen).then(assumed),
         page_size: known.unwrap_or(default.page_size),
+        nodes: super::machine::nodes(&|dir| names(root, dir), &|path| text(root, path)),
+        copied: true,
         ..Machine::default()
     }
 }
@@ -52,6 +54,11 @@ fn processes(root: &Root) -> Vec<(Bytes, u64)> {
         Some((Bytes::from_kib(kib.trim().parse().ok()?), statm.split(' ').next()?.parse().ok()?))
     };
     pids.filter_map(sizes).collect()
+}
+
+fn names(root: &Root, dir: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.path(dir)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// A regular file of moderate size: a tree may hold anything.

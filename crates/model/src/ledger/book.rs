@@ -14,6 +14,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use super::line::LedgerLine;
 use super::locked::{self, Locked};
 use super::term::{self, Term};
+use super::vendor;
 use crate::prelude::*;
 
 /// A part of a line: its size, or the most and the least of it.
@@ -127,11 +128,12 @@ impl<'a> Book<'a> {
         self.add(Term::Anon, anon, 2, "Active(anon) + Inactive(anon)", &parts);
         let parts = [(Term::ShmemLocked, between(locked.shmem_least(), locked.shmem_most))];
         self.add(Term::Shmem, shmem, 0, "Shmem", &parts);
-        self.files(
-            m.active_file.zip(m.inactive_file).map(|(a, i)| a + i),
-            unevictable,
-            "Active(file) + Inactive(file)",
-        );
+        let files = m.active_file.zip(m.inactive_file).map(|(a, i)| a + i);
+        // A list that is missing, or not believed: the cache holds tmpfs and what is locked besides.
+        let in_cache = || m.cached.map(|cached| cached + m.buffers.unwrap_or_default());
+        let beside = || Some(shmem? + unevictable.unwrap_or_default());
+        let files = files.or_else(|| Some(in_cache()?.saturating_sub(beside()?)));
+        self.files(files, unevictable, "Active(file) + Inactive(file)");
         self.add(Term::Unevictable, unevictable, 1, "Unevictable", &[]);
         let isolated = self.vmstat(|v| v.nr_isolated_anon?.checked_add(v.nr_isolated_file?));
         self.add(Term::Isolated, isolated, 2, "nr_isolated_anon + nr_isolated_file", &[]);
@@ -245,14 +247,24 @@ impl<'a> Book<'a> {
         // Devices are the host's, and a container's meminfo counts none of them.
         let zram = self.snapshot.zram.data().filter(|_| !self.snapshot.machine.meminfo_by_lxcfs());
         let zram: Option<Bytes> = zram.map(|z| z.devices.iter().flat_map(|d| &d.mm).map(|mm| mm.mem_used_total).sum());
+        // A capture may lack the devices, which then are none.
+        let zram = zram.filter(|zram| zram.0 > 0).or_else(|| vendor::zram(m)).or(zram);
         let parts = [(Term::ZramShare, known(zram)), (Term::ZswapShare, known(zswap))];
         let counted = self.vmstat(|v| v.nr_zspages);
-        let pages = counted.or_else(|| zram.filter(|zram| zram.0 > 0).map(|zram| zram + zswap.unwrap_or_default()));
+        // Where none counts the pages of both, what meminfo and the devices say of each.
+        let pages = counted.or_else(|| {
+            let each = ramline_units::saturating_sum([zram, zswap].map(Option::unwrap_or_default));
+            Some(each).filter(|pool| pool.0 > 0)
+        });
         self.add(Term::CompressedPool, pages, 1, "nr_zspages", &parts);
         if own_pool {
             self.add(Term::ZswapPool, m.zswap, 0, "Zswap", &[]);
         }
-        self.add(Term::GpuActive, m.gpu_active, 1, "GPUActive", &[]);
+        let graphics = m.gpu_active.or_else(|| vendor::graphics(m));
+        self.add(Term::GpuActive, graphics, 1, "GPUActive", &[]);
         self.add(Term::GpuReclaim, m.gpu_reclaim, 1, "GPUReclaim", &[]);
+        for (term, bytes) in vendor::lines(m) {
+            self.add(term, Some(bytes), 1, "", &[]);
+        }
     }
 }

@@ -38,10 +38,38 @@ impl LeftoverKind {
 }
 
 impl Ledger {
+    /// The part of the leftover that is the kernel's own: all of it, or nothing where a line of programs is missing.
+    #[must_use]
+    pub fn leftover_of_kernel(&self) -> Bytes {
+        match self.leftover_kind {
+            LeftoverKind::Uncounted | LeftoverKind::Overlap => self.leftover.or_zero(),
+            LeftoverKind::NotShown | LeftoverKind::Container => Bytes::ZERO,
+        }
+    }
+
+    /// The part of the leftover of which no line tells whether it is the kernel's or of programs.
+    #[must_use]
+    pub fn leftover_not_known(&self) -> Bytes {
+        self.leftover.or_zero().saturating_sub(self.leftover_of_kernel())
+    }
+
     /// By how much the lines are more than MemTotal; nothing where they are not.
     #[must_use]
     pub fn overlap(&self) -> Bytes {
         if self.leftover.0 < 0 { self.leftover.magnitude() } else { Bytes::ZERO }
+    }
+
+    /// Which lines of the file are not believed, and why.
+    #[must_use]
+    pub fn not_believed(&self) -> Option<String> {
+        let (last, before) = self.impossible.split_last()?;
+        let (names, are) = match before {
+            [] => (last.clone(), "is"),
+            before => (format!("{} and {last}", before.join(", ")), "are"),
+        };
+        Some(format!(
+            "/proc/meminfo: {names} {are} above MemTotal, so the kernel's counters are wrong there and not believed."
+        ))
     }
 
     /// What shares are of: MemTotal, or the lines where they are more, so that no shares add up to more than the whole.

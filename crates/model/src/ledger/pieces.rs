@@ -6,15 +6,17 @@
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
-use super::{Freeable, Ledger, LeftoverKind, Term};
+use super::{Freeable, Ledger, Term};
 use crate::prelude::*;
+use crate::verdict::low_mark;
 use PieceKind::{
-    Arc, Balloon, Cache, Compressed, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes, Shared,
+    Arc, Balloon, Cache, Compressed, Device, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes, Shared,
     Slab, Uncounted,
 };
 
 /// From this share of RAM on a part of the kernel's memory is a piece by itself. On machines without a leak slab, graphics and leftover are a few
-/// hundredths: there one row of the kernel is enough.
+/// hundredths: there one row of the kernel is enough. On a large machine a twentieth is much: there it is as much as the kernel wants on its inactive
+/// lists ([`low_mark`]: 3.0 GiB of 93, 13.5 GiB of 1.8 TiB), for so much less is what makes a machine short of memory.
 pub const SPLIT: f64 = 0.05;
 
 /// Which piece.
@@ -35,6 +37,8 @@ pub enum PieceKind {
     Balloon,
     /// Graphics memory, where it is much.
     Graphics,
+    /// Buffers of devices, where they are much.
+    Device,
     /// Kernel objects in use, where they are much.
     Slab,
     /// In no counter, where it is much: pages of drivers above all.
@@ -67,8 +71,8 @@ pub struct Piece {
 }
 
 /// All pieces, in the order they are shown in.
-const ORDER: [PieceKind; 15] = [
-    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Slab, Uncounted, Kernel, NotKnown, Dirty, Arc,
+const ORDER: [PieceKind; 16] = [
+    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Device, Slab, Uncounted, Kernel, NotKnown, Dirty, Arc,
     Cache, Free,
 ];
 
@@ -87,6 +91,7 @@ impl PieceKind {
             Term::Hugetlb => HugePages,
             Term::Balloon => Balloon,
             Term::GpuActive | Term::GpuReclaim => Graphics,
+            Term::DeviceBuffers => Device,
             Term::SlabUnreclaimable => Slab,
             Term::Arc => Arc,
             _ => Kernel,
@@ -98,17 +103,17 @@ impl Ledger {
     /// The pieces that hold anything; they add up to MemTotal, or to the lines where those are more.
     #[must_use]
     pub fn pieces(&self) -> Vec<Piece> {
-        let of_leftover = match self.leftover_kind {
-            LeftoverKind::NotShown | LeftoverKind::Container => NotKnown,
-            LeftoverKind::Uncounted | LeftoverKind::Overlap => Uncounted,
-        };
         let own = |kind| self.lines.iter().filter(move |line| PieceKind::of(line.id) == kind);
         let sum = |kind| match kind {
-            kind if kind == of_leftover => self.leftover.or_zero(),
+            Uncounted => self.leftover_of_kernel(),
+            NotKnown => self.leftover_not_known(),
             _ => own(kind).map(|line| line.bytes).sum(),
         };
-        let is_large = |kind: &PieceKind| sum(*kind).share_of(self.total).is_some_and(|share| share >= SPLIT);
-        let with_kernel = [Graphics, Slab, Uncounted].into_iter().filter(|kind| !is_large(kind));
+        let is_large = |kind: &PieceKind| {
+            let bytes = sum(*kind);
+            bytes.share_of(self.total).is_some_and(|share| share >= SPLIT) || bytes >= low_mark(self.total)
+        };
+        let with_kernel = [Graphics, Device, Slab, Uncounted].into_iter().filter(|kind| !is_large(kind));
         let small: Bytes = with_kernel.clone().map(sum).sum();
         let bytes = |kind| match kind {
             Kernel => sum(kind) + small,

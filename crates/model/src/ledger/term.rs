@@ -46,6 +46,8 @@ pub enum Term {
     WriteCopies,
     /// Pages taken out of use because they are broken.
     Poisoned,
+    /// The kernel's note on every page of memory that was added at run time.
+    PageDescriptors,
     /// The pool of huge pages.
     Hugetlb,
     /// The compressed pool of zram and zswap.
@@ -60,6 +62,10 @@ pub enum Term {
     Arc,
     /// Pages that the hypervisor has taken and that MemTotal still counts.
     Balloon,
+    /// Buffers that devices and programs share, as a vendor's kernel counts them.
+    DeviceBuffers,
+    /// What a vendor's kernel counts as its own besides.
+    VendorOther,
     /// Of free: reserved for contiguous allocations, usable for movable pages.
     CmaFree,
     /// Of free: not yet accepted from the hypervisor.
@@ -131,7 +137,7 @@ pub fn line(id: Term, bytes: Bytes, meminfo: &Meminfo) -> LedgerLine {
         children: Vec::new(),
     };
     match id {
-        Term::Anon | Term::Shmem | Term::AnonHuge => by_swap(&mut line, meminfo.swap_free.unwrap_or_default()),
+        Term::Anon | Term::Shmem | Term::AnonHuge => by_swap(&mut line, meminfo),
         Term::Hugetlb if all_in_use(meminfo) => {
             line.freeable = No;
             line.by_what = "ending the programs that use them or were promised them".into();
@@ -147,7 +153,12 @@ fn all_in_use(meminfo: &Meminfo) -> bool {
 }
 
 /// Without free swap, anonymous pages stay where they are; with less than they are, only some can go.
-fn by_swap(line: &mut LedgerLine, swap_free: Bytes) {
+fn by_swap(line: &mut LedgerLine, meminfo: &Meminfo) {
+    let none = meminfo.swap_total.filter(|total| *total == Bytes::ZERO);
+    let Some(swap_free) = meminfo.swap_free.or(none) else {
+        line.by_what = "swapping out, if swap has free space: the file does not tell".into();
+        return;
+    };
     if swap_free == Bytes::ZERO {
         line.freeable = No;
         line.by_what = match line.id {
@@ -164,7 +175,7 @@ type Row = (Term, &'static str, &'static str, Freeable, &'static str, &'static s
 
 /// Label, owner, whether it can be freed, by what, at what cost.
 #[rustfmt::skip]
-pub const ROWS: [Row; 40] = [
+pub const ROWS: [Row; 43] = [
     (Term::Free, "free", "unused", Now, "any allocation", "nothing"),
     (Term::CpuLists, "free, in per-CPU lists", "unused; not in MemFree", Now, "any allocation", "nothing"),
     (Term::Anon, "process memory", "processes: heaps and stacks; their code is page cache", AtCost, "swapping out", "a write now, swap-ins later"),
@@ -184,6 +195,7 @@ pub const ROWS: [Row; 40] = [
     (Term::Quicklists, "page tables kept for reuse", "the kernel", Partly, "the kernel, when it is short", "making them again"),
     (Term::WriteCopies, "copies for writes under way", "devices that cannot reach all memory, FUSE", Partly, "the end of the writes", "nothing more than is being paid"),
     (Term::Poisoned, "broken memory", "unused: the hardware reported errors in it", No, "a restart, or new memory", "the risk of using it"),
+    (Term::PageDescriptors, "page descriptors, added RAM", "the kernel's note on every page of memory added at run time", No, "taking that memory out again", "that memory"),
     (Term::Hugetlb, "huge-page pool", "the programs it was set aside for; nothing else can use it", Partly, "lowering nr_hugepages; unused pages only", "huge pages for those who asked for them"),
     (Term::CompressedPool, "compressed pool", "what was swapped to zram or zswap", Partly, "reading it back", "more RAM than it frees"),
     (Term::ZswapPool, "compressed pool of zswap", "pages swapped out and kept compressed", AtCost, "writeback to the swap area", "a write now, a disk read when touched again"),
@@ -191,6 +203,8 @@ pub const ROWS: [Row; 40] = [
     (Term::GpuReclaim, "graphics memory kept for reuse", "graphics drivers", Partly, "the driver's shrinker", "allocating it again"),
     (Term::Arc, "ZFS cache (ARC)", "files on ZFS, read or written lately", Partly, "its shrinker, down to c_min", "a read of what is needed again"),
     (Term::Balloon, "balloon", "the hypervisor, which has taken it", No, "the hypervisor, when it gives it back", "its host's memory"),
+    (Term::DeviceBuffers, "device buffers (ION, dma-buf)", "cameras, displays, codecs and the programs that use them", No, "ending the programs that hold them", "their owner's end"),
+    (Term::VendorOther, "a vendor's own (Misc)", "drivers, as the vendor's kernel counts them", No, "their owners", "their owner's end"),
     (Term::CmaFree, "reserved for contiguous allocations", "unused; movable pages may use it", Now, "movable allocations", "nothing"),
     (Term::Unaccepted, "not yet accepted from the hypervisor", "unused", Now, "any allocation, after accepting it", "a call to the hypervisor"),
     (Term::SwapCache, "also on swap", "processes; unchanged since it was read back", Now, "dropping the copy in RAM", "a swap-in when touched again"),

@@ -9,6 +9,9 @@
 //! agreed. VMware's does not, nor virtio with it: their pages are in MemTotal and in the leftover. Where the driver is not known, the leftover tells: one that
 //! is smaller than the balloon cannot hold it.
 //!
+//! **Page descriptors** of memory that was added at run time (`nr_memmap_pages`): the kernel's note on every page, 64 bytes each, taken from MemTotal.
+//! Those of boot lie outside of it.
+//!
 //! Worked example: 4,178,013 pages of a VMware balloon are 15.9 GiB; the leftover of 17.9 GiB becomes a line of 15.9 and a leftover of 2.0 GiB.
 
 use super::line::{LedgerLine, Outside};
@@ -28,6 +31,11 @@ pub fn place(
 ) -> Vec<Outside> {
     let leftover = |lines: &[LedgerLine]| total.saturating_sub(lines.iter().map(|line| line.bytes).sum());
     let mut out: Vec<Outside> = descriptors(snapshot).into_iter().collect();
+    // Since 6.11 (15995a352474). On memory that brings its own space for them they are not in MemTotal, and the leftover does not hold them.
+    let added = snapshot.vmstat.data().and_then(|seen| seen.nr_memmap).map(|n| Pages(n).bytes(snapshot.machine.page_size));
+    if let Some(bytes) = added.filter(|bytes| bytes.0 > 0 && leftover(lines) + bound >= *bytes) {
+        lines.push(term::line(Term::PageDescriptors, bytes, meminfo));
+    }
     if let Some(pages) = ballooned(snapshot, meminfo) {
         // An off-by-some of the counters must not push it out of MemTotal.
         if is_in_total(snapshot) != Some(false) && leftover(lines) + bound >= pages {

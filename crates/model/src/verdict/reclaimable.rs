@@ -5,6 +5,7 @@
 
 use crate::ledger::{Ledger, Term};
 use crate::prelude::*;
+use ramline_snapshot::machine::Machine;
 use crate::unowned::{FIXED, LARGE};
 
 /// So many caches are named.
@@ -25,6 +26,20 @@ pub(super) fn slab(snapshot: &Snapshot, ledger: &Ledger) -> Option<String> {
     Some(format!(
         "{bytes} is reclaimable slab{named}: names and inodes of files above all, freed when memory is needed."
     ))
+}
+
+/// Memory in nodes without processors, which MemAvailable counts as any other: programs get it, and it is slower, or a device has it.
+pub(super) fn without_cpus(machine: &Machine, ledger: &Ledger) -> Option<String> {
+    let nodes: Vec<_> = machine.nodes_without_cpus().collect();
+    let all: Bytes = nodes.iter().map(|node| node.total).sum();
+    let free: Bytes = nodes.iter().map(|node| node.free).sum();
+    let (of, names) = match nodes.as_slice() {
+        [node] => ("a node without processors", node.node.to_string()),
+        _ => ("nodes without processors", nodes.iter().map(|node| node.node.to_string()).collect::<Vec<_>>().join(", ")),
+    };
+    is_large(all, ledger.total).then(|| {
+        format!("{all} of RAM is in {of} ({names}), {free} of it free: CXL, persistent memory or a graphics card's.")
+    })
 }
 
 /// Memory that the hypervisor has taken off this machine.

@@ -15,13 +15,16 @@ pub struct Room {
     pub from: AvailableFrom,
     /// Free in swap areas; `None` where it was not seen.
     pub swap: Option<Bytes>,
+    /// All swap; `None` where it was not seen.
+    pub all_swap: Option<Bytes>,
 }
 
 impl Room {
     /// From what is available and what swap has free.
     #[must_use]
-    pub const fn of(available: Available, swap: Option<Bytes>) -> Room {
-        Room { available: available.bytes, arc: available.arc, from: available.from, swap }
+    pub fn of(available: Available, meminfo: Option<&Meminfo>) -> Room {
+        let (swap, all_swap) = (meminfo.and_then(|m| m.swap_free), meminfo.and_then(|m| m.swap_total));
+        Room { available: available.bytes, arc: available.arc, from: available.from, swap, all_swap }
     }
 
     /// Next to nothing is left.
@@ -31,7 +34,14 @@ impl Room {
 
     /// Not much more fits.
     pub(super) fn is_low(self, ram: Bytes) -> bool {
-        self.is_below(LOW_SHARE, low_mark(ram), ram)
+        self.is_below(LOW_SHARE, low_mark(ram), ram) || self.is_nearly_full(ram)
+    }
+
+    /// RAM alone is as low, and swap has taken up as much again as it has left: what is free there is no reserve that programs are fast with.
+    fn is_nearly_full(self, ram: Bytes) -> bool {
+        let half = self.swap.zip(self.all_swap).is_some_and(|(free, all)| all.0 > 0 && free.0 <= all.0 / 2);
+        let bare = Room { swap: Some(Bytes::ZERO), ..self };
+        half && bare.is_below(LITTLE_SHARE, low_mark(ram), ram)
     }
 
     /// Less than this share of RAM, and less than so much.
@@ -57,7 +67,7 @@ pub(super) fn words(verdict: &Verdict) -> [String; 2] {
             "how much is available is not known".to_owned(),
         ],
         None => {
-            let about = if from == AvailableFrom::Estimate { "about " } else { "" };
+            let about = if from.is_estimate() { "about " } else { "" };
             [format!("{about}{} available", of_total(here, verdict.total)), format!("{about}{here} available")]
         }
     }

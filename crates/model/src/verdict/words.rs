@@ -1,8 +1,9 @@
 //! The verdict in words: the first line, and the sentences that stand below it.
 
-use super::{Basis, LONGEST, SOON_MINUTES, Verdict, VerdictState, elsewhere, in_group, of_total, room};
+use super::{LONGEST, SOON_MINUTES, Verdict, VerdictState, elsewhere, in_group, of_total, room};
 use crate::groups::Cause;
-use crate::pressure::{self, PressureModel};
+use crate::pressure::{self, PressureModel, PsiGap};
+use ramline_snapshot::machine::Machine;
 
 /// The sentence with as much in it as fits.
 pub(super) fn first_line(verdict: &Verdict, pressure: &PressureModel) -> String {
@@ -38,6 +39,9 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
         }
         VerdictState::Comfortable => match elsewhere::remark(pressure) {
             Some(remark) => format!("Memory is fine: {room}; {remark}."),
+            None if pressure.waits_a_little().is_some() => {
+                format!("Memory is fine: {room}, no task waits noticeably ({some}).")
+            }
             None => format!("Memory is fine: {room}, no task waits for memory."),
         },
         VerdictState::Reclaiming => {
@@ -88,6 +92,24 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
     }
 }
 
+/// Where the waiting may come from, and what tells: a second look, which a capture does not have.
+pub(super) fn elsewhere_tells(machine: &Machine) -> &'static str {
+    if machine.captured {
+        "A container may be at its limit, or the disk cache too small: one moment does not tell."
+    } else {
+        "A container may be at its limit, or the disk cache too small: ramline show --for 2s tells."
+    }
+}
+
+/// What would tell whether tasks wait: a second look at the machine; of a capture the file it lacks.
+pub(super) fn to_know(machine: &Machine, pressure: &PressureModel) -> &'static str {
+    match pressure.memory_gap {
+        _ if !machine.captured => "To know, look twice: ramline show --for 2s",
+        Some(PsiGap::NotYet | PsiGap::Off) => "To know, two looks at the running machine are needed; a capture is one moment.",
+        _ => "/proc/pressure/memory would have told; it is not in this capture.",
+    }
+}
+
 /// `1 process`, `3 processes`.
 pub(super) fn processes(n: u64) -> String {
     if n == 1 { "1 process".to_owned() } else { format!("{n} processes") }
@@ -133,15 +155,6 @@ pub(super) fn details(verdict: &Verdict, pressure: &PressureModel, plenty: bool)
     }
     out.extend(in_group::detail(verdict, pressure));
     out.extend(besides(verdict, pressure));
-    match (verdict.state, verdict.basis) {
-        (VerdictState::Elsewhere, Basis::Window { .. }) => {}
-        (VerdictState::Elsewhere, _) => {
-            out.push(
-                "A container may be at its limit, or the disk cache too small: ramline show --for 2s tells.".to_owned(),
-            );
-        }
-        _ => {}
-    }
     out
 }
 

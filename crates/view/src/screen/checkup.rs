@@ -13,7 +13,7 @@ use ramline_model::watermarks::{Distance, Watermarks};
 use ramline_sheet::{Depth, Style};
 
 /// The verdict where there is none.
-pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
+pub(crate) const NO_VERDICT: &str = "Nothing can be said: no MemTotal of /proc/meminfo was seen.";
 
 /// Lines of the summary.
 const LINES: usize = 40;
@@ -289,7 +289,7 @@ Report: report.html
             &[],
             &Style { colour: false, width: 200 },
         );
-        assert!(text.starts_with("Nothing can be said: /proc/meminfo was not seen.\n"), "{text}");
+        assert!(text.starts_with("Nothing can be said: no MemTotal of /proc/meminfo was seen.\n"), "{text}");
         assert!(
             text.contains(
                 "Costs: one access to 4 KiB at random, median and what 99 % stay within, n 400 to 2,000 each; \

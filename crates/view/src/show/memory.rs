@@ -28,6 +28,12 @@ pub struct ShowMemory {
     pub swap_used: Option<Bytes>,
     /// All swap; `None` where it was not seen.
     pub swap_total: Option<Bytes>,
+    /// /proc/meminfo was seen and has no MemTotal.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_total: bool,
+    /// Of a capture: there is no second moment of it.
+    #[serde(skip)]
+    pub captured: bool,
     /// Not every control group was looked at: the time for it was up.
     pub groups_cut: bool,
     /// What could not be seen, and why.
@@ -55,6 +61,8 @@ impl ShowMemory {
             ledger,
             swap_used: meminfo.and_then(ramline_snapshot::meminfo::Meminfo::swap_used),
             swap_total: meminfo.and_then(|m| m.swap_total),
+            no_total: meminfo.is_some_and(|m| m.mem_total.is_none()),
+            captured: snapshot.machine.captured,
             groups_cut: snapshot.is_cut_in_groups(),
             unseen: super::unseen_of(snapshot, SECTIONS),
         }
@@ -64,7 +72,8 @@ impl ShowMemory {
 impl Screen for ShowMemory {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        verdict(&mut sheet, self.verdict.as_ref(), self.unseen.iter().any(|section| section.section == "meminfo"));
+        let unseen = self.unseen.iter().any(|section| section.section == "meminfo") && !self.no_total;
+        verdict(&mut sheet, self.verdict.as_ref(), unseen);
         if let Some(ledger) = &self.ledger {
             sheet.append(where_it_is(ledger, self.drift.as_ref()));
         }
@@ -72,7 +81,7 @@ impl Screen for ShowMemory {
         sheet.line(super::groups_cut(self.groups_cut));
         super::unseen(&mut sheet, &self.unseen);
         if self.ledger.is_some() {
-            sheet.next(next(self.verdict.as_ref()));
+            sheet.next(next(self.verdict.as_ref(), self.captured));
         }
         sheet
     }
@@ -100,10 +109,12 @@ pub(crate) fn paint(status: Status) -> Paint {
     }
 }
 
-fn next(verdict: Option<&Verdict>) -> &'static str {
+fn next(verdict: Option<&Verdict>, captured: bool) -> &'static str {
     match verdict.map(|v| v.state) {
         Some(VerdictState::Comfortable) => "ramline show --all, ramline show processes",
         Some(VerdictState::Unknown) if verdict.is_some_and(|v| v.view == Some(View::Lxcfs)) => "ramline show --all",
+        Some(VerdictState::Unknown) if captured => "ramline show --all",
+        _ if captured => "ramline show pressure, ramline show processes, ramline show --all",
         Some(VerdictState::Unknown) => "ramline show --for 2s, ramline show --all",
         _ => "ramline show pressure --for 2s, ramline show processes, ramline show --all",
     }
@@ -114,8 +125,10 @@ fn swap_words(used: Option<Bytes>, total: Option<Bytes>) -> Option<String> {
     if total == Bytes::ZERO {
         return Some("Swap: none.".to_owned());
     }
-    let words = used.map_or_else(|| total.to_string(), |used| ramline_model::verdict::of_total(used, total));
-    Some(format!("Swap: {words} used."))
+    Some(match used {
+        Some(used) => format!("Swap: {} used.", ramline_model::verdict::of_total(used, total)),
+        None => format!("Swap: {total}; how much of it is used is not known."),
+    })
 }
 
 /// Letter, colour and name of a piece.
@@ -128,6 +141,7 @@ const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
         PieceKind::Compressed => ('Z', Tint::Compressed, "compressed (zram, zswap)"),
         PieceKind::Balloon => ('B', Tint::Locked, "balloon of the hypervisor"),
         PieceKind::Graphics => ('G', Tint::Kernel, "graphics memory"),
+        PieceKind::Device => ('D', Tint::Kernel, "device buffers (ION, dma-buf)"),
         PieceKind::Slab => ('S', Tint::Kernel, "kernel objects in use (slab)"),
         PieceKind::Uncounted => ('?', Tint::Kernel, "in no counter (drivers)"),
         PieceKind::Kernel => ('k', Tint::Kernel, "kernel"),
@@ -154,6 +168,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::Balloon, _) => "freed by the hypervisor only",
         (PieceKind::Graphics, Freeable::No) => "until its programs end",
         (PieceKind::Graphics, _) => "freed in part by its driver",
+        (PieceKind::Device, _) => "until their users end",
         (PieceKind::Slab | PieceKind::Uncounted, _) => "freed by their owners only",
         (PieceKind::Kernel, _) => "freed in part",
         (PieceKind::NotKnown, _) => "no line tells",
@@ -188,6 +203,10 @@ pub(crate) fn where_it_is(ledger: &Ledger, drift: Option<&Drift>) -> Sheet {
     let overlap = ledger.overlap_cause().map(|cause| {
         format!("The lines are {} more than MemTotal: {cause}. Shares are of their sum.", ledger.overlap())
     });
+    let may_be = ledger.unknown_lines.join(", ");
+    sheet.line((!may_be.is_empty()).then(|| {
+        format!("Of what is in no counter, lines of /proc/meminfo that are not known here may be a part: {may_be}.")
+    }));
     let add_up = if overlap.is_some() { "now; they are more than it" } else { "now; they add up" };
     sheet.line(overlap);
     let title = format!("Every line of MemTotal: {} ({add_up})", ledger.total);
@@ -225,7 +244,7 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
     let missing = ledger.missing_terms.join(", ");
     let missing = || match ledger.leftover_kind {
         LeftoverKind::Container => format!("Not known here, for lxcfs shows the host's or nothing: {missing}."),
-        _ => format!("Not shown by this kernel, so in the leftover if there is any: {missing}."),
+        _ => format!("Not shown here, so in the leftover if there is any: {missing}."),
     };
     sheet.line((!ledger.missing_terms.is_empty()).then(missing));
     sheet.line(drift.map(|drift| moved(ledger, drift)));

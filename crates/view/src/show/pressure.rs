@@ -119,7 +119,7 @@ fn state_words(pressure: &PressureModel) -> (Paint, &'static str) {
         PressureState::Elsewhere | PressureState::Unexplained | PressureState::GroupAtLimit => Paint::Warn,
         PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing => Paint::Bad,
     };
-    (paint, pressure.state.words())
+    (paint, pressure.words())
 }
 
 /// PSI of the three resources.
@@ -149,6 +149,9 @@ fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
     let table = psi_table(pressure);
     if table.is_empty() {
         sheet.line(match &pressure.memory_gap {
+            Some(PsiGap::NotCopied) => {
+                "This capture has no /proc/pressure/memory: stall times are not known.".to_owned()
+            }
             Some(gap @ (PsiGap::NotSeen(_) | PsiGap::NotYet)) => format!("Here {}.", gap.words()),
             _ => format!("{}: add psi=1 to the kernel's command line to have it.", PsiGap::Off.words()),
         });

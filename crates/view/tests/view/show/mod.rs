@@ -165,8 +165,7 @@ leftover                      322.0 MiB   3.9 %  drivers, pipes, sockets: in no 
                                                  their owners only; 13 counters may be off by 3.2
                                                  MiB in all
 Nothing in: locked files and ramfs, in transit, other reclaimable kernel memory.
-Not shown by this kernel, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive,
-GPUReclaim.
+Not shown here, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive, GPUReclaim.
 Drift over 2.0 s: no line; leftover +0 B.
 Swap: 1.0 of 4.0 GiB used.
 
