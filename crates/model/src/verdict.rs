@@ -44,10 +44,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    let room = Room::of(
-        available::with(snapshot, &ledger, marks.as_ref()),
-        snapshot.meminfo.data(),
-    );
+    let room = Room::of(available::with(snapshot, &ledger, marks.as_ref()), snapshot.meminfo.data());
     let trouble = groups::worst(snapshot, window.as_ref());
     let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, trouble);
     window.as_ref().and_then(growth::of).iter().for_each(|growing| growth::put(&mut verdict, growing));

@@ -44,11 +44,16 @@ fn what_is_available_is_never_more_than_memtotal_and_a_counter_that_says_so_is_n
 
 #[test]
 fn lines_of_a_vendors_kernel_are_terms_and_unknown_ones_are_named() {
-    let text = format!("{MEMINFO}Gpu: 200000 kB\nION_heap_pool: 100000 kB\nION_heap: 500000 kB\nZram: 150000 kB\nMisc: 100000 kB\n");
+    let text = format!(
+        "{MEMINFO}Gpu: 200000 kB\nION_heap_pool: 100000 kB\nION_heap: 500000 kB\nZram: 150000 kB\nMisc: 100000 kB\n"
+    );
     let shown = run(&["show", "--all"], &of(&text));
     assert!(shown.contains("D device buffers (ION, dma-buf) 488.3 MiB"), "{shown}");
     assert!(shown.contains("Z compressed (zram, zswap) 146.5 MiB"), "not \"freed by their owners only\": {shown}");
-    assert!(shown.contains("graphics memory in use 195.3 MiB") && shown.contains("a vendor's own (Misc) 97.7 MiB"), "{shown}");
+    assert!(
+        shown.contains("graphics memory in use 195.3 MiB") && shown.contains("a vendor's own (Misc) 97.7 MiB"),
+        "{shown}"
+    );
     // 8,000,000 less all lines: the pool is in KReclaimable, and no line of its own.
     let json = ramline(&["show", "--json", "--root", of(&text).path()]).stdout;
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -85,8 +90,10 @@ fn page_tables_of_what_was_swapped_out_are_in_proportion_and_a_phone_is_not_warn
 
 #[test]
 fn the_leftover_of_a_file_without_lines_of_programs_is_not_called_the_kernels() {
-    let tree = of("MemTotal: 260000000 kB\nMemFree: 20000000 kB\nMemAvailable: 120000000 kB\nBuffers: 1000000 kB\nCached: 100000000 kB\n\
-                   Slab: 8000000 kB\nSReclaimable: 6000000 kB\nSUnreclaim: 2000000 kB\n");
+    let tree = of(
+        "MemTotal: 260000000 kB\nMemFree: 20000000 kB\nMemAvailable: 120000000 kB\nBuffers: 1000000 kB\nCached: 100000000 kB\n\
+                   Slab: 8000000 kB\nSReclaimable: 6000000 kB\nSUnreclaim: 2000000 kB\n",
+    );
     let kernel = run(&["explain", "kernel-memory"], &tree);
     assert!(kernel.contains("The lines of the kernel hold 7.6 GiB (3.1 % of RAM)"), "{kernel}");
     assert!(kernel.contains("no line tells whether the kernel or programs have it"), "{kernel}");
@@ -99,7 +106,10 @@ fn the_leftover_of_a_file_without_lines_of_programs_is_not_called_the_kernels() 
 fn what_was_not_copied_is_not_what_the_kernel_lacks() {
     let text = with("MemAvailable: 4000000 kB\n", "");
     let shown = run(&["show", "--all"], &of(&text));
-    assert!(shown.contains("This /proc/meminfo has no MemAvailable") && !shown.contains("This kernel has no"), "{shown}");
+    assert!(
+        shown.contains("This /proc/meminfo has no MemAvailable") && !shown.contains("This kernel has no"),
+        "{shown}"
+    );
     assert!(shown.contains("Not shown here") && !shown.contains("Not shown by this kernel"), "{shown}");
     let pressure = run(&["show", "pressure"], &of(MEMINFO));
     assert!(pressure.contains("This capture has no /proc/pressure/memory"), "{pressure}");
@@ -126,7 +136,11 @@ fn tasks_that_wait_are_never_all_clear() {
     let checked = run(&["checkup", "--quick"], &waits("99.80"));
     assert!(checked.contains("Tasks wait for memory, 99.8 % of the last 10 s; no rule names the cause; "), "{checked}");
     assert!(checked.contains("rules could not be judged") && !checked.contains("Nothing to change"), "{checked}");
-    assert!(run(&["show"], &waits("0.50")).contains("no task waits noticeably (0.5 %)."), "{}", run(&["show"], &waits("0.50")));
+    assert!(
+        run(&["show"], &waits("0.50")).contains("no task waits noticeably (0.5 %)."),
+        "{}",
+        run(&["show"], &waits("0.50"))
+    );
     assert!(run(&["show"], &waits("0.00")).contains("no task waits for memory."));
     assert!(run(&["show", "pressure"], &waits("0.50")).starts_with("No task waits for memory noticeably."));
 }
@@ -139,7 +153,11 @@ fn memory_that_is_nearly_used_up_with_half_of_swap_is_not_fine() {
         )
     };
     let shown = |free| run(&["show"], &of(&text(free)).file("/proc/pressure/memory", psi("0.00")));
-    assert!(shown(4_000_000).starts_with("Memory is low: 1.9 of 125.8 GiB available, and 3.8 GiB of swap is free."), "{}", shown(4_000_000));
+    assert!(
+        shown(4_000_000).starts_with("Memory is low: 1.9 of 125.8 GiB available, and 3.8 GiB of swap is free."),
+        "{}",
+        shown(4_000_000)
+    );
     assert!(shown(7_000_000).starts_with("Memory is fine"), "swap has taken little: {}", shown(7_000_000));
 }
 
@@ -155,12 +173,17 @@ fn zone(managed: u64) -> String {
 #[test]
 fn zones_and_counters_of_another_machine_are_left_out_and_said_to_be() {
     let tree = |managed: u64, free: u64| {
-        of(MEMINFO).file("/proc/zoneinfo", zone(managed)).file("/proc/vmstat", format!("nr_free_pages {free}\nnr_zspages 0\n"))
+        of(MEMINFO)
+            .file("/proc/zoneinfo", zone(managed))
+            .file("/proc/vmstat", format!("nr_free_pages {free}\nnr_zspages 0\n"))
     };
     let ours = run(&["show"], &tree(2_000_000, 500_000));
     assert!(!ours.contains("of another machine"), "{ours}");
     let other = run(&["show"], &tree(16_000_000, 500_000));
-    assert!(other.contains("its zones manage 61.0 GiB and MemTotal is 7.6 GiB: of another machine, left out"), "{other}");
+    assert!(
+        other.contains("its zones manage 61.0 GiB and MemTotal is 7.6 GiB: of another machine, left out"),
+        "{other}"
+    );
     let marks = run(&["show", "pressure"], &tree(16_000_000, 500_000));
     assert!(!marks.contains("15.2 GiB"), "no distance to its watermarks: {marks}");
 }
@@ -198,7 +221,10 @@ fn a_capture_is_not_asked_to_look_twice() {
 #[test]
 fn memory_of_nodes_without_processors_is_said_to_be_and_explained_from_their_own_files() {
     let node = |n: u32, total: u32, free: u32| {
-        (format!("/sys/devices/system/node/node{n}/meminfo"), format!("Node {n} MemTotal: {total} kB\nNode {n} MemFree: {free} kB\n"))
+        (
+            format!("/sys/devices/system/node/node{n}/meminfo"),
+            format!("Node {n} MemTotal: {total} kB\nNode {n} MemFree: {free} kB\n"),
+        )
     };
     let tree = [node(0, 4_000_000, 900_000), node(8, 4_000_000, 3_900_000)]
         .into_iter()

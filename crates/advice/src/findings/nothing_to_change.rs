@@ -48,6 +48,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let about = if available::of(inputs.snapshot).is_some_and(|of| of.from.is_estimate()) { "about " } else { "" };
     let group = group::of(inputs.snapshot);
     let title = match (&short, available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total())) {
+        _ if inputs.snapshot.meminfo.data().is_none() => format!("Could not judge: {gaps}"),
         _ if unseen => format!("Could not judge: no MemTotal was seen; {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: none of {count} rules applies"),
         (None, _) if waits.is_some() => {

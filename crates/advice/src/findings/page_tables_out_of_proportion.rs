@@ -80,7 +80,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
             }
             None => format!("Page tables take {tables}, {times:.0} times what mapping that memory once would"),
         },
-        weight: if shared.is_some() || (share >= unowned::LARGE && swap_known) { Weight::Warning } else { Weight::Note },
+        weight: if shared.is_some() || (share >= unowned::LARGE && swap_known) {
+            Weight::Warning
+        } else {
+            Weight::Note
+        },
         effect,
         evidence: grounds,
         confidence: if shared.is_some() { Confidence::High } else { Confidence::Medium },

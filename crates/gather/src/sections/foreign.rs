@@ -115,7 +115,9 @@ fn keep_what_fits(out: &mut Snapshot) {
         let numbers = lists.iter().filter_map(|name| vmstat.unknown.get(*name)?.parse::<u64>().ok());
         Pages(ramline_units::saturating_sum(numbers)).bytes(page)
     });
-    if let Some(counted) = pages.filter(|_| !is_guess).filter(|counted| counted.0 > total.0.saturating_add(total.0 / SLACK)) {
+    if let Some(counted) =
+        pages.filter(|_| !is_guess).filter(|counted| counted.0 > total.0.saturating_add(total.0 / SLACK))
+    {
         let why = format!("it counts {counted} of pages and MemTotal is {total}: of another machine, left out");
         out.vmstat = Seen::Foreign { path: "/proc/vmstat".to_owned(), why };
     }

@@ -10,8 +10,8 @@ use super::{Freeable, Ledger, Term};
 use crate::prelude::*;
 use crate::verdict::low_mark;
 use PieceKind::{
-    Arc, Balloon, Cache, Compressed, Device, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes, Shared,
-    Slab, Uncounted,
+    Arc, Balloon, Cache, Compressed, Device, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes,
+    Shared, Slab, Uncounted,
 };
 
 /// From this share of RAM on a part of the kernel's memory is a piece by itself. On machines without a leak slab, graphics and leftover are a few
@@ -72,8 +72,8 @@ pub struct Piece {
 
 /// All pieces, in the order they are shown in.
 const ORDER: [PieceKind; 16] = [
-    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Device, Slab, Uncounted, Kernel, NotKnown, Dirty, Arc,
-    Cache, Free,
+    Processes, Shared, Locked, HugePages, Compressed, Balloon, Graphics, Device, Slab, Uncounted, Kernel, NotKnown,
+    Dirty, Arc, Cache, Free,
 ];
 
 impl PieceKind {

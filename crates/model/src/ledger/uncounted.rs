@@ -32,7 +32,8 @@ pub fn place(
     let leftover = |lines: &[LedgerLine]| total.saturating_sub(lines.iter().map(|line| line.bytes).sum());
     let mut out: Vec<Outside> = descriptors(snapshot).into_iter().collect();
     // Since 6.11 (15995a352474). On memory that brings its own space for them they are not in MemTotal, and the leftover does not hold them.
-    let added = snapshot.vmstat.data().and_then(|seen| seen.nr_memmap).map(|n| Pages(n).bytes(snapshot.machine.page_size));
+    let added =
+        snapshot.vmstat.data().and_then(|seen| seen.nr_memmap).map(|n| Pages(n).bytes(snapshot.machine.page_size));
     if let Some(bytes) = added.filter(|bytes| bytes.0 > 0 && leftover(lines) + bound >= *bytes) {
         lines.push(term::line(Term::PageDescriptors, bytes, meminfo));
     }

@@ -24,9 +24,7 @@ impl PsiGap {
     pub fn words(&self) -> String {
         match self {
             PsiGap::Off => "PSI is off or not built here".to_owned(),
-            PsiGap::NotCopied => {
-                "this capture has no /proc/pressure/memory, so stall times are not known".to_owned()
-            }
+            PsiGap::NotCopied => "this capture has no /proc/pressure/memory, so stall times are not known".to_owned(),
             PsiGap::NotYet => "the kernel has no PSI (since 4.20), so stall times are not measured".to_owned(),
             PsiGap::NotSeen(why) => format!("stall times (PSI) were not seen ({why})"),
         }

@@ -5,8 +5,8 @@
 
 use crate::ledger::{Ledger, Term};
 use crate::prelude::*;
-use ramline_snapshot::machine::Machine;
 use crate::unowned::{FIXED, LARGE};
+use ramline_snapshot::machine::Machine;
 
 /// So many caches are named.
 const NAMED: usize = 2;
@@ -35,7 +35,9 @@ pub(super) fn without_cpus(machine: &Machine, ledger: &Ledger) -> Option<String>
     let free: Bytes = nodes.iter().map(|node| node.free).sum();
     let (of, names) = match nodes.as_slice() {
         [node] => ("a node without processors", node.node.to_string()),
-        _ => ("nodes without processors", nodes.iter().map(|node| node.node.to_string()).collect::<Vec<_>>().join(", ")),
+        _ => {
+            ("nodes without processors", nodes.iter().map(|node| node.node.to_string()).collect::<Vec<_>>().join(", "))
+        }
     };
     is_large(all, ledger.total).then(|| {
         format!("{all} of RAM is in {of} ({names}), {free} of it free: CXL, persistent memory or a graphics card's.")

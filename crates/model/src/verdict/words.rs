@@ -105,7 +105,9 @@ pub(super) fn elsewhere_tells(machine: &Machine) -> &'static str {
 pub(super) fn to_know(machine: &Machine, pressure: &PressureModel) -> &'static str {
     match pressure.memory_gap {
         _ if !machine.captured => "To know, look twice: ramline show --for 2s",
-        Some(PsiGap::NotYet | PsiGap::Off) => "To know, two looks at the running machine are needed; a capture is one moment.",
+        Some(PsiGap::NotYet | PsiGap::Off) => {
+            "To know, two looks at the running machine are needed; a capture is one moment."
+        }
         _ => "/proc/pressure/memory would have told; it is not in this capture.",
     }
 }

@@ -61,7 +61,10 @@ impl Screen for ShowTranslate {
         let mut sheet = Sheet::new();
         match &self.system {
             Some(system) => machine(&mut sheet, system),
-            None => sheet.answer(Paint::Bold, "What other tools would show is not known: no MemTotal of /proc/meminfo was seen."),
+            None => sheet.answer(
+                Paint::Bold,
+                "What other tools would show is not known: no MemTotal of /proc/meminfo was seen.",
+            ),
         }
         self.groups.iter().for_each(|group| one_group(&mut sheet, group));
         sheet.headed_points("What they treat alike", self.system.iter().flat_map(|system| &system.notes));

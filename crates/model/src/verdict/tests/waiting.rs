@@ -42,7 +42,13 @@ fn waiting_without_anything_read_again_is_not_called_evicted_pages() {
 fn a_group_that_waits_most_of_what_the_machine_waits_is_named_from_one_reading() {
     let of_group = |waits: f64, stands: f64, cause, snapshot: &Snapshot| {
         let named = Trouble { cause, waits: Some(waits), stands: Some(stands), ..trouble("/system.slice/web.service") };
-        let room = Room { available: Bytes::from_gib(6), arc: Bytes::ZERO, from: AvailableFrom::Kernel, swap: None, all_swap: None };
+        let room = Room {
+            available: Bytes::from_gib(6),
+            arc: Bytes::ZERO,
+            from: AvailableFrom::Kernel,
+            swap: None,
+            all_swap: None,
+        };
         judge(&Ledger::of(snapshot).unwrap(), &pressure::of(snapshot, None), None, None, room, Some(named))
     };
     let frozen = of_group(88.0, 87.0, groups::Cause::NothingToReclaim, &averaged(89.0, 0.0, 0.0));
