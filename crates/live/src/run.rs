@@ -6,6 +6,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::app::{App, Effect};
 use crate::keys::Key;
@@ -54,8 +56,10 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             screen.draw(&mut app)?;
             todo = Effect::Nothing;
         }
-        let left = if app.is_paused() { SLICE } else { next.saturating_duration_since(Instant::now()) };
-        if !event::poll(left.min(SLICE))? {
+        wait(Duration::ZERO)?;
+        if !event::poll(Duration::ZERO)? {
+            let left = if app.is_paused() { SLICE } else { next.saturating_duration_since(Instant::now()) };
+            wait(left.min(SLICE))?;
             continue;
         }
         todo = match event::read()? {
@@ -72,6 +76,23 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             Effect::Explain(names) => app.explained(feed.explain(app.ask(false).view, names)),
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Waits for input, at most so long. The library of the keys tries for ever to read from a terminal that is gone, so it is asked only while there is one.
+///
+/// # Errors
+/// The terminal is gone.
+fn wait(time: Duration) -> io::Result<()> {
+    let stdin = io::stdin();
+    let mut keys = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut keys, Timespec::try_from(time).ok().as_ref()) {
+        Err(Errno::INTR) => return Ok(()),
+        done => done?,
+    };
+    if keys[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        return Err(io::Error::new(io::ErrorKind::BrokenPipe, "it is gone"));
     }
     Ok(())
 }

@@ -22,10 +22,10 @@ use super::contents::Contents;
 use super::load::params;
 use crate::commands::lab;
 use crate::commands::trace::files;
-use crate::commands::trace::record::{Session, Whose, finish};
+use crate::commands::trace::record::{Session, Whose, finish, unseen};
 use crate::prelude::*;
 
-/// What is foretold of a recording where nothing else is asked for.
+/// What is predicted for a recording where nothing else is asked for.
 const SETTINGS: &str = "no-swap,swap:60,zram:lz4:60,zram:zstd:60";
 /// The limits, as parts of what it needs: all of it, three quarters, half.
 const PARTS: [(u64, u64); 3] = [(1, 1), (3, 4), (1, 2)];
@@ -97,7 +97,7 @@ impl Recorded {
         let recorded = session.write(&mut kept, &mut |so_far| contents.look(so_far));
         let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == Ended::Processes);
         // What was started for this is ended when the time is over.
-        let status = child.as_mut().map(|child| finish(child, ended)).transpose()?;
+        let (status, usage) = child.as_mut().map(|child| finish(child, ended)).transpose()?.unzip();
         let recorded = recorded.map_err(|error| match error {
             CaptureError::Kernel(error) => anyhow::Error::from(error),
             CaptureError::Write(error) => too_long(&error).into(),
@@ -109,6 +109,13 @@ impl Recorded {
             ),
             error => Failure::usage(format!("{error}\n  try: ramline predict --pid 1234 --for 20s")),
         })?;
+        // How much more than a recording says it needs then is not known.
+        if let Some((largest, seen)) = usage.and_then(|usage| unseen(&recorded, &usage)) {
+            let text = format!(
+                "it ended too soon to be recorded: a process had up to {largest} in RAM, of which {seen} were seen (it is looked at every 100 ms or more seldom, and never after its end)"
+            );
+            return Err(Failure::usage(format!("{text}\n  try: a longer run, or ramline lab run knee -- COMMAND")).into());
+        }
         let mut notes = vec![contents.said()];
         if let Some(status) = status.filter(|status| ended.is_some() && !status.success()) {
             notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use ramline_capture::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::process;
+use ramline_kernel::process::{self, Usage};
 use ramline_trace::touches::{Header, Maker, Origin, TouchesError, Writer};
 
 use super::files::{TOUCHES, into_io};
@@ -76,9 +76,8 @@ impl Record {
             Err(CaptureError::Write(error)) => Err(into_io(error)),
             Err(CaptureError::Kernel(error)) => Err(std::io::Error::other(refused.insert(error).to_string())),
         });
-        if let Some(child) = &mut child {
-            finish(child, done.as_ref().map(|done| done.ended))?;
-        }
+        let ended = done.as_ref().map(|done| done.ended);
+        let usage = child.as_mut().map(|child| finish(child, ended)).transpose()?.map(|(_, usage)| usage);
         if let Some(error) = refused {
             return Err(error.into());
         }
@@ -86,6 +85,11 @@ impl Record {
         if let Some(recorded) = done {
             let path = if is_file { self.out.to_string_lossy() } else { "the recording".into() };
             report(&ramline_view::escape(&path), Bytes(bytes), &recorded).iter().for_each(|line| output::tell(line));
+            if let Some((largest, seen)) = usage.and_then(|usage| unseen(&recorded, &usage)) {
+                output::tell(&format!(
+                    "Lost: memory that was touched at the end. A process had up to {largest} in RAM, of which {seen} were seen."
+                ));
+            }
         }
         Ok(exit::DONE)
     }
@@ -226,11 +230,18 @@ fn announce(recorder: &Recorder) {
 ///
 /// # Errors
 /// It cannot be waited for.
-pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<ExitStatus> {
+pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<(ExitStatus, Usage)> {
     if matches!(ended, Some(Ended::Signal) | None) {
         process::ask_to_end(child);
     }
-    Ok(process::wait_with_usage(child)?.0)
+    Ok(process::wait_with_usage(child)?)
+}
+
+/// The most that a process of the command had in RAM, and what of it was seen, where that is less by more than a part in twenty: its memory grew after it
+/// was last looked at. Of a command that was ended by us nothing is missing.
+pub fn unseen(done: &Recorded, usage: &Usage) -> Option<(Bytes, Bytes)> {
+    let seen = Bytes(done.resident_peak.saturating_mul(process::page_size()));
+    (done.ended == Ended::Processes && seen.0 < usage.max_rss.0 / 20 * 19).then_some((usage.max_rss, seen))
 }
 
 /// What was recorded, by which method, what it cost and what was lost.
