@@ -48,7 +48,7 @@ pub struct Machine {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
     /// Of a capture: there is no second moment of it. Whoever reads one sets it.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub captured: bool,
 }
 

@@ -51,8 +51,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         _ if inputs.snapshot.meminfo.data().is_none() => format!("Could not judge: {gaps}"),
         _ if unseen => format!("Could not judge: no MemTotal was seen; {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: none of {count} rules applies"),
-        (None, _) if waits.is_some() => {
-            format!("{}; no rule names the cause{silent}", waits.as_deref().unwrap_or_default())
+        (None, found) if waits.is_some() => {
+            let left = found.map(|(left, total)| format!("; {about}{left} of {total} are available"));
+            let (waits, left) = (waits.unwrap_or_default(), left.unwrap_or_default());
+            format!("{waits}; no rule names the cause{left}{silent}")
         }
         (None, Some((_, total))) if group.is_some() => {
             let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();

@@ -52,7 +52,8 @@ pub fn keep_one_machine(out: &mut Snapshot) {
     let made = out.machine.meminfo_by_lxcfs()
         || out.meminfo.data().is_some_and(|m| other_machine(m, out.zoneinfo.data(), out.machine.page_size));
     if !made {
-        if out.machine.captured {
+        // What ramline captures is of one machine, also where a kernel has RAM that no zone manages yet.
+        if out.machine.copied {
             keep_what_fits(out);
         }
         return;

@@ -131,7 +131,7 @@ fn a_group_near_its_limit_is_told_its_own_room_first() {
     let text = ShowMemory::new(&seen, None).text(&WIDE);
     assert!(
         text.starts_with(
-            "Memory is fine: 2.0 of 64.0 MiB available to this group, no task waits for memory.\n\
+            "Memory is fine: 2.0 of 64.0 MiB available to this group, no task waits noticeably (0.5 %).\n\
              This group: it uses 63.0 MiB of its limit of 64.0 MiB; the machine has "
         ),
         "{text}"

@@ -122,7 +122,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
     assert_eq!(
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
-Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
+Memory is fine: 4.0 of 8.0 GiB available, no task waits noticeably (0.2 %).
 1.5 GiB of that holds files in use; if taken, they are read from disk again.
 PPPPPPPPPPPPPPPPPPPTTTTTTZZZkkkkkkkkkddcccccccccccccccccccccccccccccccccccccccccccccccc.............
 P processes                    1.5 GiB  18.8 %  freed by swapping
@@ -297,7 +297,7 @@ fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothin
     assert_eq!(
         ShowPressure::new(&after, Some(&window)).text(&STYLE),
         "\
-No task waits for memory.
+No task waits for memory noticeably.
 
 stalled (PSI)                  over 2.0 s  last 10 s    60 s   300 s  since boot
 memory, some task  ..........      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
