@@ -256,6 +256,10 @@ impl<'a> Book<'a> {
             let each = ramline_units::saturating_sum([zram, zswap].map(Option::unwrap_or_default));
             Some(each).filter(|pool| pool.0 > 0)
         });
+        if counted.is_none() && zram.is_none() && pages.is_some() {
+            // The part of zram is in no line.
+            self.missing.push("nr_zspages".to_owned());
+        }
         self.add(Term::CompressedPool, pages, 1, "nr_zspages", &parts);
         if own_pool {
             self.add(Term::ZswapPool, m.zswap, 0, "Zswap", &[]);
