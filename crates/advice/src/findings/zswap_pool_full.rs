@@ -71,7 +71,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 /// Half as much again, as long as that is no more than half of RAM: beyond it the pool competes with what it is to make room for.
 fn larger(now: u64) -> Option<Change> {
     const MOST: u64 = 50;
-    let then = (now + now / 2).min(MOST);
+    let then = now.saturating_add(now / 2).min(MOST);
     let file = "/sys/module/zswap/parameters/max_pool_percent";
     let set = |value: u64| format!("echo {value} > {file}");
     (then > now).then(|| {
