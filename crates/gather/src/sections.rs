@@ -17,6 +17,7 @@ mod limited;
 mod machine;
 mod meta;
 mod mounts;
+mod nodes;
 mod over_time;
 mod parts;
 mod processes;

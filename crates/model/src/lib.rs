@@ -26,6 +26,7 @@ pub mod group;
 pub mod groups;
 pub mod kill;
 pub mod ledger;
+mod low_mark;
 pub mod maps;
 pub mod moments;
 pub mod need;

@@ -3,10 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramline_kernel::process::{boottime, page_size};
-use ramline_snapshot::machine::{Machine, NodeMemory};
+use ramline_snapshot::machine::Machine;
 use ramline_units::{Bytes, PageSize};
 
 use super::foreign::lxcfs;
+use super::nodes::nodes;
 use super::reader::Reader;
 
 pub fn machine(reader: &Reader<'_>) -> Machine {
@@ -36,21 +37,6 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         copied: false,
         captured: false,
     }
-}
-
-/// The memory nodes, where there are several: on most machines one directory is listed and nothing is read.
-pub fn nodes(names: &dyn Fn(&str) -> Vec<String>, text: &dyn Fn(&str) -> Option<String>) -> Vec<NodeMemory> {
-    const DIR: &str = "/sys/devices/system/node";
-    let mut numbers: Vec<u32> = names(DIR).iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
-    numbers.sort_unstable();
-    if numbers.len() < 2 {
-        return Vec::new();
-    }
-    let node = |number: u32| {
-        let list = text(&format!("{DIR}/node{number}/cpulist"));
-        NodeMemory::from_texts(number, &text(&format!("{DIR}/node{number}/meminfo"))?, list.as_deref())
-    };
-    numbers.into_iter().filter_map(node).collect()
 }
 
 /// Now, in nanoseconds since 1970.

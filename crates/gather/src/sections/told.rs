@@ -31,7 +31,7 @@ pub fn machine(root: &Root) -> Machine {
         kernel: release(root).unwrap_or_default(),
         unseen: (known.is_none() && pages_seen).then(assumed),
         page_size: known.unwrap_or(default.page_size),
-        nodes: super::machine::nodes(&|dir| names(root, dir), &|path| text(root, path)),
+        nodes: super::nodes::nodes(&|dir| names(root, dir), &|path| text(root, path)),
         copied: true,
         ..Machine::default()
     }

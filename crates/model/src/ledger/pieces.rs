@@ -7,8 +7,8 @@
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
 use super::{Freeable, Ledger, Term};
+use crate::low_mark::low_mark;
 use crate::prelude::*;
-use crate::verdict::low_mark;
 use PieceKind::{
     Arc, Balloon, Cache, Compressed, Device, Dirty, Free, Graphics, HugePages, Kernel, Locked, NotKnown, Processes,
     Shared, Slab, Uncounted,

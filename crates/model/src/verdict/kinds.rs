@@ -4,6 +4,7 @@ use super::seen_from::View;
 use crate::available::AvailableFrom;
 use crate::group::GroupRoom;
 use crate::groups::Trouble;
+pub use crate::low_mark::low_mark;
 use crate::prelude::*;
 use crate::watermarks::{Band, Distance};
 
@@ -20,17 +21,6 @@ pub const LITTLE_SHARE: f64 = 0.05;
 pub const LOW_SHARE: f64 = 0.10;
 /// On a large machine a twentieth is much.
 pub const LITTLE: Bytes = Bytes::from_mib(256);
-
-/// What the kernel wants to have on the inactive lists of a machine of this size, so that a page in use is seen to be in use before it is reclaimed
-/// (`inactive_is_low` of mm/vmscan.c: one part of `1 + sqrt(10 * GiB)`, half below 1 GiB). Where all that is left is less, reclaim takes pages in use.
-///
-/// Worked example: 16 GiB have 1 part in 13, 1.2 GiB; 256 GiB 1 part in 51, 5.0 GiB.
-#[must_use]
-pub const fn low_mark(ram: Bytes) -> Bytes {
-    let gib = ram.0 >> 30;
-    let ratio = if gib == 0 { 1 } else { gib.saturating_mul(10).isqrt() };
-    Bytes(ram.0 / (1 + ratio))
-}
 
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
