@@ -114,7 +114,9 @@ impl Recorded {
             let text = format!(
                 "it ended too soon to be recorded: a process had up to {largest} in RAM, of which {seen} were seen (it is looked at every 100 ms or more seldom, and never after its end)"
             );
-            return Err(Failure::usage(format!("{text}\n  try: a longer run, or ramline lab run knee -- COMMAND")).into());
+            return Err(
+                Failure::usage(format!("{text}\n  try: a longer run, or ramline lab run knee -- COMMAND")).into()
+            );
         }
         let mut notes = vec![contents.said()];
         if let Some(status) = status.filter(|status| ended.is_some() && !status.success()) {
