@@ -493,7 +493,7 @@ mod tests {
         let mut all = Vec::new();
         paths(&crate::command(), "", &mut all);
         for (line, _) in all.iter().flat_map(|path| of(path)) {
-            let line = line.split(" > ").next().unwrap_or_default().trim_start_matches("sudo ");
+            let line = line.split(['>', '|']).next().unwrap_or_default().trim_end().trim_start_matches("sudo ");
             let parsed = crate::command().try_get_matches_from(line.split(' '));
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
         }

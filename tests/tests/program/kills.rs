@@ -208,7 +208,7 @@ fn one_of_several_kills_is_chosen_by_its_time_and_the_others_are_listed() {
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("no kill within ten minutes") && run.stderr.contains("try:"), "{}", run.stderr);
     assert!(ramline(&["explain", "kill", path.to_str().unwrap(), "--at", "soon"]).stderr.contains("no time"));
-    assert!(ramline(&["explain", "swappiness", path.to_str().unwrap()]).stderr.contains("belong to 'explain kill'"));
+    assert!(ramline(&["explain", "swappiness", path.to_str().unwrap()]).stderr.contains("belongs to 'explain kill'"));
     assert!(ramline(&["explain", "kill", "/nonexistent/log"]).stderr.contains("/nonexistent/log"));
 }
 
