@@ -1,6 +1,7 @@
 //! A file of touches, as it is, and what is read of it written and read again: the same records. The first byte says whether the rest is a
 //! file, the contents of a block with a sound head before it, or a trace of libCacheSim.
 
+use std::collections::HashSet;
 use std::io::Cursor;
 
 use ramline_trace::curve::MissCurve;
@@ -73,13 +74,29 @@ pub fn once(data: &[u8]) {
     }
     let touched: u64 = records
         .iter()
-        .map(|record| if let Record::Touch(touch) = record { touch.pages(4096).count() as u64 } else { 0 })
-        .sum();
+        .map(|record| match record {
+            Record::Touch(touch) => touch.pages(4096).count() as u64,
+            Record::Epoch(epoch) => epoch.pages.iter().fold(0, |all, run| run.count.saturating_add(all)),
+            _ => 0,
+        })
+        .fold(0, u64::saturating_add);
     if touched < 1 << 14 {
         let summary =
             TouchesSummary::of(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
         let curve = MissCurve::of(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
-        assert!(summary.whole && summary.distinct_pages == curve.distinct_pages);
+        // A summary has pages of touches and of epochs apart; a curve has both.
+        let distinct: HashSet<(u32, u64)> = records
+            .iter()
+            .flat_map(|record| match record {
+                Record::Touch(touch) => touch.pages(second.header().page).map(|page| (touch.region, page)).collect(),
+                Record::Epoch(epoch) => {
+                    epoch.pages.iter().flat_map(|run| run.first..run.end()).map(|page| (epoch.region, page)).collect()
+                }
+                _ => Vec::new(),
+            })
+            .collect();
+        assert!(summary.whole && summary.distinct_pages <= curve.distinct_pages);
+        assert_eq!(distinct.len() as u64, curve.distinct_pages);
         assert!(curve.points.iter().all(|point| point.belady_misses.is_some_and(|least| least <= point.lru_misses)));
     }
 }

@@ -13,6 +13,8 @@ pub enum Freeable {
     Partly,
     /// After a write, or by moving it to a slower tier.
     AtCost,
+    /// As that, if there is a place to move it to, which is not known.
+    Unknown,
     /// Only by its owner.
     No,
 }

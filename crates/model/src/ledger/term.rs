@@ -2,7 +2,7 @@
 
 use super::line::{Freeable, LedgerLine};
 use crate::prelude::*;
-use Freeable::{AtCost, No, Now, Partly};
+use Freeable::{AtCost, No, Now, Partly, Unknown};
 
 /// What a line counts; stable names for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -156,6 +156,7 @@ fn all_in_use(meminfo: &Meminfo) -> bool {
 fn by_swap(line: &mut LedgerLine, meminfo: &Meminfo) {
     let none = meminfo.swap_total.filter(|total| *total == Bytes::ZERO);
     let Some(swap_free) = meminfo.swap_free.or(none) else {
+        line.freeable = Unknown;
         line.by_what = "swapping out, if swap has free space: the file does not tell".into();
         return;
     };

@@ -160,6 +160,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::Processes, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Shared, Freeable::No) => "freed when deleted",
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
+        (PieceKind::Processes | PieceKind::Shared, Freeable::Unknown) => "freed by swapping, if there is swap",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",
         (PieceKind::HugePages, Freeable::No) => "until their programs end",
@@ -280,7 +281,7 @@ fn freed_how(line: &LedgerLine) -> String {
         Freeable::Now if at_cost == "nothing" => format!("{owner}; yes, by {by_what}"),
         Freeable::Now => format!("{owner}; yes, by {by_what}; costs {at_cost}"),
         Freeable::Partly => format!("{owner}; partly, by {by_what}; costs {at_cost}"),
-        Freeable::AtCost => format!("{owner}; by {by_what}; costs {at_cost}"),
+        Freeable::AtCost | Freeable::Unknown => format!("{owner}; by {by_what}; costs {at_cost}"),
         // What cannot be freed otherwise costs its owner: no need to say so in a word more.
         Freeable::No => format!("{owner}; only by {by_what}"),
     }
