@@ -50,8 +50,10 @@ pub fn silent(id: &str) -> Option<Vec<Case>> {
         // A burst; shrinking; growing, but for a day; no window.
         "kernel-memory-growing" => {
             let mut roomy = slab_grows(65);
-            let Seen::Seen { data, .. } = &mut roomy.now.meminfo else { panic!("no meminfo") };
-            (data.mem_total, data.mem_available) = (Some(Bytes::from_gib(2000)), Some(Bytes::from_gib(2000)));
+            for snapshot in [roomy.before.as_mut().unwrap(), &mut roomy.now] {
+                let Seen::Seen { data, .. } = &mut snapshot.meminfo else { panic!("no meminfo") };
+                (data.mem_total, data.mem_available) = (Some(Bytes::from_gib(2000)), Some(Bytes::from_gib(2000)));
+            }
             // Free memory that was being reported to the hypervisor.
             let mut reported = leftover_grows(70);
             reported.now.machine.free_page_reporting = Some(Bytes::from_mib(2));
