@@ -57,7 +57,7 @@ while [ "$round" -lt "$ROUNDS" ]; do
     # The one that is killed held a tenth of it: the other may not be.
     systemd-run --quiet --collect --unit="holder-$round" -p OOMScoreAdjust=1000 -p OOMPolicy=continue holder -e '$x = "x" x (20 << 20); sleep 600' >/dev/null 2>&1
     sleep 2
-    unit "beside-$round" -p OOMScoreAdjust=-1000 leaker -e 'for (1 .. 2000) { exit if -e "/run/enough"; push @a, "x" x (1 << 20); if ($_ % 16 == 0) { exit unless kill 0, '"$(systemctl show -p MainPID --value "holder-$round")"' } }'
+    unit "beside-$round" leaker -e 'for (1 .. 2000) { exit if -e "/run/enough"; push @a, "x" x (1 << 20); if ($_ % 16 == 0) { exit unless kill 0, '"$(systemctl show -p MainPID --value "holder-$round")"' } }'
     told innocent "$round"
     systemctl stop "holder-$round" 2>/dev/null
 
