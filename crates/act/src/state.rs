@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{KernelError, place, process};
 
 use crate::Result;
 
@@ -62,24 +62,16 @@ impl StateDir {
 
     fn check(dir: &Path) -> std::result::Result<StateDir, KernelError> {
         let tried = "use the state directory";
-        let meta = std::fs::symlink_metadata(dir).map_err(|error| KernelError::io(tried, dir, error))?;
-        let refuse = |rule: &str, numbers: String| Err(KernelError::refused(tried, dir, rule, numbers));
-        if !meta.is_dir() {
-            return refuse("it must be a directory and no link", String::new());
-        }
-        if meta.uid() != process::uid() {
-            return refuse("it must be ours", format!("owner {}, we are {}", meta.uid(), process::uid()));
-        }
-        if meta.mode() & 0o022 != 0 {
-            return refuse("no other user may have write access to it", format!("mode {:03o}", meta.mode() & 0o777));
-        }
+        place::refuse_unless_ours(tried, dir)?;
         if let Some((above, why)) = foreign_above(dir) {
-            return refuse("no other user may be able to replace it", format!("{} {why}", above.display()));
+            let rule = "no other user may be able to replace it";
+            return Err(KernelError::refused(tried, dir, rule, format!("{} {why}", above.display())));
         }
         let state = StateDir { dir: dir.to_owned() };
         match std::fs::symlink_metadata(state.journals()) {
-            Ok(journals) if !journals.is_dir() || journals.uid() != meta.uid() || journals.mode() & 0o022 != 0 => {
-                refuse("its journal must be a directory of ours, and no link", String::new())
+            Ok(journals) if !journals.is_dir() || journals.uid() != process::uid() || journals.mode() & 0o022 != 0 => {
+                let rule = "its journal must be a directory of ours, and no link";
+                Err(KernelError::refused(tried, dir, rule, String::new()))
             }
             _ => Ok(state),
         }

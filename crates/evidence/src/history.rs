@@ -76,7 +76,7 @@ pub struct CheckedFile {
     pub name: String,
     /// Its size.
     pub bytes: Bytes,
-    /// Frames that are whole, and whose content can be had.
+    /// Readable frames.
     pub frames: u64,
     /// Frames that are whole and rest on one that is missing.
     pub lost_frames: u64,

@@ -115,7 +115,7 @@ values! {
 /// A label: its name, which is ours, and its value, which may be anybody's.
 pub type Label<'a> = (&'static str, &'a str);
 
-/// The samples of one family, as they are filled in.
+/// Collects the samples of one family.
 #[derive(Debug, Default)]
 pub struct Samples {
     pub(crate) list: Vec<(Vec<(&'static str, String)>, Value)>,

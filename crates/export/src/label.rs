@@ -18,7 +18,7 @@ pub fn bounded(value: &str) -> String {
     format!("{kept}~{:016x}", hash(&value))
 }
 
-/// FNV-1a: names of one machine are told apart by it, and it is the same everywhere.
+/// FNV-1a: distinguishes the names of one machine, and gives the same value on every machine.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! Values as they are written in labels and samples.
+//! Spelling of values in labels and samples.
 
 /// The word that the JSON documents have for a value.
 pub fn word(value: &impl serde::Serialize) -> String {

@@ -91,6 +91,25 @@ pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a directory that is a link or none, belongs to another user, or that others may write to.
+///
+/// # Errors
+/// As said, naming owner or mode; or it cannot be looked at.
+pub fn refuse_unless_ours(operation: &str, dir: &Path) -> Result<()> {
+    let meta = std::fs::symlink_metadata(dir).tried(operation, dir)?;
+    let refuse = |rule: &str, numbers: String| Err(KernelError::refused(operation, dir, rule, numbers));
+    if !meta.is_dir() {
+        return refuse("it must be a directory and no link", String::new());
+    }
+    if meta.uid() != crate::process::uid() {
+        return refuse("it must be ours", format!("owner {}, we are {}", meta.uid(), crate::process::uid()));
+    }
+    if meta.mode() & 0o022 != 0 {
+        return refuse("no other user may have write access to it", format!("mode {:03o}", meta.mode() & 0o777));
+    }
+    Ok(())
+}
+
 fn not_private(owner: u32, mode: u32) -> Option<String> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     const STICKY: u32 = 0o1000;

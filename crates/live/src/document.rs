@@ -79,7 +79,7 @@ impl Document {
             document.add(&drawn.text, drawn.rows, column * (each + GAP), &mut heights[column], looks, filter);
         }
         document.height = heights.into_iter().max().unwrap_or_default();
-        // As they are read: column by column.
+        // Column by column, the order in which they are read.
         document.rows.sort_by_key(|row| (row.x, row.lines.start));
         document
     }

@@ -112,7 +112,7 @@ pub fn against(
     Ok(out)
 }
 
-/// Puts what runs of the command itself measured beside what was foretold of its recording, at the limit of the runs.
+/// Puts what runs of the command itself measured beside the forecast of its recording, at the limit of the runs.
 pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
     for setting in &mut forecast.settings {
         let is_of_it =
@@ -123,7 +123,7 @@ pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
     }
 }
 
-/// Puts what a series measured beside what was foretold, setting by setting.
+/// Puts the measurements of a series beside the forecast, setting by setting.
 fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
     if let Some(machine) = records.first().map(|record| &record.machine) {
         let (kernel, version) = (&machine.kernel, machine.cgroup_version);

@@ -102,7 +102,7 @@ pub struct Checked {
     pub bytes: u64,
     /// Why none of it can be read.
     pub unreadable: Option<String>,
-    /// Frames that are whole, and their texts can be had.
+    /// Readable frames.
     pub frames: u64,
     /// Frames whose checksum fits and that belong to one that is missing.
     pub lost_frames: u64,

@@ -18,8 +18,6 @@ pub enum Why {
         /// What the system said.
         error: String,
     },
-    /// The machine slept.
-    Suspended,
     /// The recorder ran and had no processor, or the machine stood still.
     Late,
     /// Damaged frames lie there.
@@ -95,7 +93,6 @@ impl Why {
             Why::Killed => "the recorder was killed, or the power was cut".to_owned(),
             Why::Rebooted => "the machine was started anew".to_owned(),
             Why::NotWritten { error } => error.clone(),
-            Why::Suspended => "the machine slept".to_owned(),
             Why::Late => "the machine slept or stood still".to_owned(),
             Why::Damaged => "what was recorded is damaged".to_owned(),
             Why::ClockSet => "the clock was set forward".to_owned(),

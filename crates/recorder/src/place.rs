@@ -1,11 +1,11 @@
 //! The directory of history: a file a day by UTC (`2026-11-30.ramline`, its later parts `2026-11-30.002.ramline`), and a file of the seconds
 //! before each kill (`kill-2026-11-30T004605Z.ramline`).
 
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use ramline_history::Day;
-use ramline_kernel::{KernelError, place, process};
+use ramline_kernel::{KernelError, place};
 
 use crate::Result;
 
@@ -61,17 +61,7 @@ pub fn prepare(dir: &Path) -> Result<()> {
     let tried = "use the directory of history";
     let failed = |error| KernelError::io(tried, dir, error);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
-    let meta = std::fs::symlink_metadata(dir).map_err(failed)?;
-    let refuse = |rule: &str, numbers: String| Err(KernelError::refused(tried, dir, rule, numbers).into());
-    if !meta.is_dir() {
-        return refuse("it must be a directory and no link", String::new());
-    }
-    if meta.uid() != process::uid() {
-        return refuse("it must be ours", format!("owner {}, we are {}", meta.uid(), process::uid()));
-    }
-    if meta.mode() & 0o022 != 0 {
-        return refuse("no other user may have write access to it", format!("mode {:03o}", meta.mode() & 0o777));
-    }
+    place::refuse_unless_ours(tried, dir)?;
     Ok(place::refuse_unless_private(tried, dir)?)
 }
 

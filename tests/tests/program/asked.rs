@@ -127,3 +127,13 @@ fn the_topics_of_swap_and_the_plan_have_one_opinion_on_every_captured_machine() 
     }
     assert!(kept > 5 && changed > 0, "{kept} kept, {changed} changed");
 }
+
+#[test]
+fn metrics_have_the_finding_of_a_killer_that_cannot_act() {
+    for (name, value) in [("fires", 1), ("silent", 0)] {
+        let tree = tree(&format!("findings/killer-cannot-trigger/{name}")).display().to_string();
+        let run = ramline(&["export", "--once", "--root", &tree]);
+        let found = run.stdout.lines().find(|line| line.contains("id=\"killer-cannot-trigger\"")).unwrap_or_default();
+        assert!(found.starts_with("ramline_finding{") && found.ends_with(&format!(" {value}")), "{name}: {found}");
+    }
+}

@@ -58,7 +58,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         ),
         weight: if is_busy { Weight::Warning } else { Weight::Note },
         effect: format!(
-            "pages beyond it are written to {} as they are, and read from there; where pages compress well and are needed again, a larger pool keeps them in RAM",
+            "further pages are written uncompressed to {}; a larger pool keeps more of them in RAM",
             list(&disks.iter().map(|area| area.path.clone()).collect::<Vec<String>>())
         ),
         evidence: grounds,

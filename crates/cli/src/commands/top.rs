@@ -25,7 +25,7 @@ pub struct Top {
     every: Duration,
 }
 
-/// More often nobody reads it, and it would be its own load.
+/// The shortest refresh interval: a shorter one would load the machine and could not be read.
 const LEAST: Duration = Duration::from_millis(100);
 
 impl Top {

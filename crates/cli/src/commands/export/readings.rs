@@ -8,7 +8,7 @@ use crate::prelude::*;
 /// What is read each time: files of the kernel.
 const OFTEN: Wanted = Wanted { slab: false, processes: false, blocks: true, ..FIRST_LINE_OVER_TIME };
 /// Files of an administrator, and what is looked for among processes.
-const SELDOM: Wanted = Wanted { configured: true, containers: true, ..Wanted::NOTHING };
+const SELDOM: Wanted = Wanted { configured: true, containers: true, killers: true, ..Wanted::NOTHING };
 /// How long the latter are taken for what they were.
 const UNCHANGED: Duration = Duration::from_secs(60);
 /// Rates rest on a reading that is at least so old: `kernel-memory-growing` and the forecast of watermarks need a minute.
@@ -51,6 +51,7 @@ impl<'a> Readings<'a> {
         }
         if let Some((_, seldom)) = &self.seldom {
             (seen.configured, seen.containers) = (seldom.configured.clone(), seldom.containers.clone());
+            seen.killers = seldom.killers.clone();
         }
         if let Some(last) = self.last.replace(seen) {
             let is_old = |at: &Instant| now.duration_since(*at) > LEAST_WINDOW;

@@ -20,7 +20,7 @@ use crate::retry;
 
 /// Runs of each setting that the lab makes for --verify.
 const RUNS: &str = "3";
-/// What is foretold of a load where nothing else is asked for.
+/// Settings that are predicted for a load by default.
 const SETTINGS: &str = "no-swap,swap:1,swap:60,swap:100,zram:60,zram:100,zram:180";
 /// How the name of a file of touches ends in examples.
 const ENDING: &str = "trace";

@@ -25,7 +25,7 @@ use crate::commands::trace::files;
 use crate::commands::trace::record::{Session, Whose, finish, unseen};
 use crate::prelude::*;
 
-/// What is predicted for a recording where nothing else is asked for.
+/// Settings that are predicted for a recording by default.
 const SETTINGS: &str = "no-swap,swap:60,zram:lz4:60,zram:zstd:60";
 /// The limits, as parts of what it needs: all of it, three quarters, half.
 const PARTS: [(u64, u64); 3] = [(1, 1), (3, 4), (1, 2)];

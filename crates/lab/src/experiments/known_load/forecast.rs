@@ -18,7 +18,7 @@ use crate::prelude::*;
 /// What the program has before it maps its load is locked in RAM, all that it touches with among it: as many anonymous pages as there were then were there at
 /// the end of every run. Reports need no more.
 const PROGRAM: Program = program(0, &[]);
-/// A run of a recording is given up after so many times its CPU time, and this.
+/// A simulated run of a recording times out after this multiple of its CPU time, plus the time below.
 const PATIENCE: u32 = 10;
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// User time of its runs, less that of the fill: 0.2 to 0.6 µs a touch.
@@ -66,7 +66,7 @@ pub fn of_recording(
     let cpu = Duration::from_nanos(recording.extent().cpu_ns);
     asked.limit = limit;
     asked.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
-    // Nobody reads the statistics of a service's group every 100 ms.
+    // Outside the lab no observer reads the group's statistics every 100 ms.
     asked.fresh_statistics = false;
     let mut ways = recorded::ways(recording, asked.seed);
     let first = ways.remove(0);
