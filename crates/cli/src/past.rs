@@ -102,9 +102,16 @@ impl Past {
     }
 }
 
+/// The moment of a history that a person names.
+pub fn moment(dir: &Path, text: &str) -> Result<Recorded> {
+    let asked = Past { at: Some(text.to_owned()), dir: Some(dir.to_owned()), ..Past::NONE };
+    Ok(asked.recorded(None)?.0)
+}
+
 const RECORD: &str = "sudo ramline record, or its service: systemctl enable --now ramline-record";
 
-fn words(recorded: &Recorded) -> String {
+/// When it was, in local time.
+pub fn words(recorded: &Recorded) -> String {
     when::words(i64::try_from(recorded.at.wall_ms / 1000).unwrap_or_default())
 }
 

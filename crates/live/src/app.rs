@@ -6,7 +6,7 @@ use ramline_sheet::{Depth, Sheet};
 
 use crate::document::{Document, Row};
 use crate::keys::{self, Key};
-use crate::page::{Ask, Looks, Page, View};
+use crate::page::{Ask, Looks, Page, Time, View};
 
 /// What is to be done after a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Effect {
     },
     /// Explain the first of these names that can be explained.
     Explain(Vec<String>),
+    /// Show another time.
+    GoTo(Time),
     /// Draw every cell.
     Redraw,
     /// Stop, as Ctrl-Z does elsewhere.
@@ -41,6 +43,15 @@ pub struct Open {
     pub scroll: usize,
 }
 
+/// What is typed on the last line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typing {
+    /// The filter, which works as it is typed.
+    Filter,
+    /// A time of the record, so far.
+    Time(String),
+}
+
 /// The screen and where one is in it.
 #[derive(Debug)]
 pub struct App {
@@ -50,9 +61,11 @@ pub struct App {
     entered: Vec<String>,
     pub(crate) page: Page,
     pub(crate) filter: String,
-    /// The filter is being typed.
-    pub(crate) is_typing: bool,
+    /// What is being typed on the last line.
+    pub(crate) typing: Option<Typing>,
     pub(crate) is_paused: bool,
+    /// The moment of the record that is shown; `None` where it is now.
+    pub(crate) moment: Option<String>,
     pub(crate) open: Option<Open>,
     /// A sentence for the last line, until the next key.
     pub(crate) told: String,
@@ -81,8 +94,9 @@ impl App {
             entered: Vec::new(),
             page: Page::default(),
             filter: String::new(),
-            is_typing: false,
+            typing: None,
             is_paused: false,
+            moment: None,
             open: None,
             told: String::new(),
             looks,
@@ -102,10 +116,18 @@ impl App {
         Ask { view: self.view, sort: self.sort(), entered: &self.entered, again }
     }
 
-    /// No page is asked for.
+    /// No page is asked for: it is paused, or the past, which stays as it is.
     #[must_use]
-    pub const fn is_paused(&self) -> bool {
-        self.is_paused
+    pub const fn is_still(&self) -> bool {
+        self.is_paused || self.moment.is_some()
+    }
+
+    /// Shows another time, or why it cannot.
+    pub fn went_to(&mut self, time: Result<Option<String>, String>) {
+        match time {
+            Ok(moment) => self.moment = moment,
+            Err(sentence) => self.told = sentence,
+        }
     }
 
     /// Shows a page.
@@ -173,8 +195,10 @@ impl App {
             Key::Control('l') => return Effect::Redraw,
             _ => {}
         }
-        if self.is_typing {
-            return self.typed(key);
+        match self.typing.take() {
+            Some(Typing::Filter) => return self.type_filter(key),
+            Some(Typing::Time(text)) => return self.type_time(text, key),
+            None => {}
         }
         if self.open.is_some() {
             return self.in_open(key);
@@ -191,10 +215,16 @@ impl App {
             }
             Key::Char('r') => Effect::Ask { again: true },
             Key::Char('/') => {
-                self.is_typing = true;
+                self.typing = Some(Typing::Filter);
                 self.filter.clear();
                 self.filtered()
             }
+            Key::Char('t') => {
+                self.typing = Some(Typing::Time(String::new()));
+                Effect::Draw
+            }
+            Key::Char('<') => Effect::GoTo(Time::Before),
+            Key::Char('>') => Effect::GoTo(Time::After),
             Key::Char('e') => self.explain(),
             Key::Char('s') => self.sort_by(1),
             Key::Char('S') => self.sort_by(-1),
@@ -210,18 +240,33 @@ impl App {
     }
 
     /// A key while the filter is typed.
-    fn typed(&mut self, key: Key) -> Effect {
+    fn type_filter(&mut self, key: Key) -> Effect {
         match key {
-            Key::Char(c) if !c.is_control() => self.filter.push(c),
-            Key::Backspace => drop(self.filter.pop()),
+            Key::Enter => return self.filtered(),
             Key::Escape => {
                 self.filter.clear();
-                self.is_typing = false;
+                return self.filtered();
             }
-            Key::Enter => self.is_typing = false,
-            _ => return Effect::Nothing,
+            Key::Char(c) if !c.is_control() => self.filter.push(c),
+            Key::Backspace => drop(self.filter.pop()),
+            _ => {}
         }
+        self.typing = Some(Typing::Filter);
         self.filtered()
+    }
+
+    /// A key while a time is typed.
+    fn type_time(&mut self, mut text: String, key: Key) -> Effect {
+        match key {
+            Key::Enter if text.trim().is_empty() => return Effect::GoTo(Time::Now),
+            Key::Enter => return Effect::GoTo(Time::At(text)),
+            Key::Escape => return Effect::Draw,
+            Key::Char(c) if !c.is_control() => text.push(c),
+            Key::Backspace => drop(text.pop()),
+            _ => {}
+        }
+        self.typing = Some(Typing::Time(text));
+        Effect::Draw
     }
 
     fn filtered(&mut self) -> Effect {
@@ -295,7 +340,9 @@ impl App {
             self.filter.clear();
             return self.filtered();
         }
-        let Some(left) = self.entered.pop() else { return Effect::Nothing };
+        let Some(left) = self.entered.pop() else {
+            return if self.moment.is_some() { Effect::GoTo(Time::Now) } else { Effect::Nothing };
+        };
         (self.key, self.row, self.scroll) = (left, usize::MAX, 0);
         self.made_for = None;
         Effect::Ask { again: false }

@@ -10,7 +10,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
-use crate::app::App;
+use crate::app::{App, Typing};
 use crate::document::{Document, Line};
 use crate::page::Looks;
 
@@ -118,27 +118,37 @@ fn page(app: &App, pen: &mut Pen<'_>, top: usize) {
 /// The last line: the filter, or what was not possible, or the keys; the time to the right.
 fn keys(app: &App, pen: &mut Pen<'_>) {
     let y = usize::from(pen.area.height).saturating_sub(1);
-    let note = if app.is_paused { format!("paused  {}", app.page.note) } else { app.page.note.clone() };
+    let note = match &app.moment {
+        Some(moment) => format!("recorded {moment}"),
+        None if app.is_paused => format!("paused  {}", app.page.note),
+        None => app.page.note.clone(),
+    };
     let right = usize::from(pen.area.width).saturating_sub(width(&note));
     let sorted = app.sorted_by().map(|by| format!("  s sorted by {by}")).unwrap_or_default();
     let pause = if app.is_paused { "p go on" } else { "p pause" };
-    let mut hints = format!("q quit  ? keys{sorted}  / filter  e explain  {pause}");
+    let mut hints = match app.moment {
+        Some(_) => format!("q quit  ? keys  Esc now  < > step{sorted}  / filter  e explain"),
+        None => format!("q quit  ? keys{sorted}  / filter  e explain  {pause}  t time"),
+    };
     // The time has its place; the hints give way from their end.
     while width(&hints) >= right
         && let Some(at) = hints.rfind("  ")
     {
         hints.truncate(at);
     }
-    let (paint, text) = match () {
-        () if app.is_typing => (Paint::Bold, format!("/{}_", app.filter)),
-        () if !app.told.is_empty() => (Paint::Warn, app.told.clone()),
-        () if app.open.is_some() => (Paint::Dim, "Esc closes  Up, Down, PgUp, PgDn".to_owned()),
-        () if !app.filter.is_empty() => (Paint::Bold, format!("/{}  Esc shows all rows", app.filter)),
-        () => (Paint::Dim, hints),
+    let (paint, text) = match &app.typing {
+        Some(Typing::Filter) => (Paint::Bold, format!("/{}_", app.filter)),
+        Some(Typing::Time(text)) => (Paint::Bold, format!("time (00:46, 2h; empty: now): {text}_")),
+        None => match () {
+            () if !app.told.is_empty() => (Paint::Warn, app.told.clone()),
+            () if app.open.is_some() => (Paint::Dim, "Esc closes  Up, Down, PgUp, PgDn".to_owned()),
+            () if !app.filter.is_empty() => (Paint::Bold, format!("/{}  Esc shows all rows", app.filter)),
+            () => (Paint::Dim, hints),
+        },
     };
     let end = pen.text(0, y, paint, &escape(&text));
     if right > end {
-        pen.text(right, y, if app.is_paused { Paint::Warn } else { Paint::Dim }, &note);
+        pen.text(right, y, if app.is_still() { Paint::Warn } else { Paint::Dim }, &note);
     }
 }
 

@@ -28,5 +28,5 @@ mod tests;
 pub use app::{App, Effect};
 pub use draw::draw;
 pub use keys::Key;
-pub use page::{Ask, Feed, Looks, Page, View};
+pub use page::{Ask, Feed, Looks, Page, Time, View};
 pub use run::{Options, run};

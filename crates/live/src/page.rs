@@ -39,6 +39,19 @@ pub struct Page {
     pub note: String,
 }
 
+/// A time that pages are to be of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Time {
+    /// Now.
+    Now,
+    /// A moment of the record, as it was typed.
+    At(String),
+    /// The recorded moment before the one that is shown.
+    Before,
+    /// The recorded moment after it.
+    After,
+}
+
 /// Where pages come from.
 pub trait Feed {
     /// The views, in the order of their tabs.
@@ -46,6 +59,12 @@ pub trait Feed {
 
     /// A page; it is waited for, so what takes long is done beside it.
     fn page(&mut self, ask: &Ask<'_>) -> Page;
+
+    /// Makes the pages those of another time; its name, `None` where it is now.
+    ///
+    /// # Errors
+    /// There is no such moment: the sentence says why, and the time stays as it is.
+    fn go_to(&mut self, time: &Time) -> Result<Option<String>, String>;
 
     /// The explanation of the first of these names of a view that has one, with its title.
     ///

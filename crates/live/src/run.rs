@@ -46,7 +46,7 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             todo = Effect::Draw;
         }
         let now = Instant::now();
-        if !app.is_paused() && now >= next {
+        if !app.is_still() && now >= next {
             app.show(feed.page(&app.ask(false)));
             // A page that took longer than its turn is not made up for.
             next = (next + options.every).max(Instant::now());
@@ -58,7 +58,7 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
         }
         wait(Duration::ZERO)?;
         if !event::poll(Duration::ZERO)? {
-            let left = if app.is_paused() { SLICE } else { next.saturating_duration_since(Instant::now()) };
+            let left = if app.is_still() { SLICE } else { next.saturating_duration_since(Instant::now()) };
             wait(left.min(SLICE))?;
             continue;
         }
@@ -74,6 +74,10 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
             Effect::Stop => screen.stop()?,
             Effect::Redraw => screen.forget()?,
             Effect::Explain(names) => app.explained(feed.explain(app.ask(false).view, names)),
+            Effect::GoTo(time) => {
+                app.went_to(feed.go_to(time));
+                todo = Effect::Ask { again: false };
+            }
             _ => {}
         }
     }

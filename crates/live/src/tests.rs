@@ -6,7 +6,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
 use crate::keys::KEYS;
-use crate::{App, Effect, Key, Looks, Page, View, draw};
+use crate::{App, Effect, Key, Looks, Page, Time, View, draw};
 
 const VIEWS: &[View] =
     &[View { name: "overview", sorts: &[], enters: 0 }, View { name: "programs", sorts: &["use", "swap"], enters: 1 }];
@@ -188,7 +188,7 @@ fn the_heads_stay_above_rows_that_are_scrolled_to() {
 fn paused_no_page_is_asked_for_and_every_way_out_is_an_effect() {
     let mut screen = Screen::new(80, 10);
     assert_eq!(screen.press(&[typed('p')]), Effect::Draw);
-    assert!(screen.app.is_paused() && screen.lines()[9].ends_with("paused  01:02:03 UTC"));
+    assert!(screen.app.is_still() && screen.lines()[9].ends_with("paused  01:02:03 UTC"));
     assert_eq!(screen.press(&[typed(' ')]), Effect::Ask { again: false });
     assert_eq!(screen.press(&[typed('r')]), Effect::Ask { again: true });
     for (key, effect) in [
@@ -249,4 +249,27 @@ fn the_table_of_keys_is_the_one_of_the_docs() {
     let part = docs.split("## Keys").nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
     let rows = part.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| key ")).count();
     assert_eq!(rows, KEYS.len(), "docs/top.md has a key that is none");
+}
+
+#[test]
+fn a_time_is_typed_shown_stepped_and_left() {
+    let mut screen = Screen::new(100, 12);
+    screen.press(&[Key::Char('t'), Key::Char('0'), Key::Char('0'), Key::Char(':'), Key::Char('4'), Key::Char('x')]);
+    screen.press(&[Key::Backspace, Key::Char('6')]);
+    assert!(screen.lines()[11].contains("time (00:46, 2h; empty: now): 00:46_"), "{}", screen.lines()[11]);
+    assert_eq!(screen.press(&[Key::Enter]), Effect::GoTo(Time::At("00:46".into())));
+    screen.app.went_to(Ok(Some("2026-11-29 00:46:05".into())));
+    assert!(screen.app.is_still());
+    screen.draw();
+    assert!(screen.lines()[11].ends_with("recorded 2026-11-29 00:46:05"), "{}", screen.lines()[11]);
+    assert_eq!(screen.press(&[Key::Char('<')]), Effect::GoTo(Time::Before));
+    screen.app.went_to(Err("nothing was recorded before".into()));
+    screen.draw();
+    assert!(screen.lines()[11].starts_with("nothing was recorded before"), "{}", screen.lines()[11]);
+    assert_eq!(screen.press(&[Key::Escape]), Effect::GoTo(Time::Now));
+    screen.app.went_to(Ok(None));
+    assert!(!screen.app.is_still());
+    assert_eq!(screen.press(&[Key::Char('t'), Key::Enter]), Effect::GoTo(Time::Now));
+    assert_eq!(screen.press(&[Key::Char('t'), Key::Char('q'), Key::Escape]), Effect::Draw);
+    assert_eq!(screen.press(&[Key::Escape]), Effect::Nothing);
 }

@@ -7,6 +7,7 @@
 //! | `seconds` | the last ten minutes, a frame a second, in memory |
 //! | `recording` | the loop that looks and writes |
 //! | `archive` | reading: which moment lies where, and what lies between |
+//! | `steps` | reading: the moment before, the moment after |
 //! | `gaps` | where nothing was recorded, and why |
 //!
 //! The format of the files is `ramline-history`'s.
@@ -16,12 +17,14 @@ mod gaps;
 mod place;
 mod recording;
 mod seconds;
+mod steps;
 mod store;
 
 pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
 pub use gaps::{Gap, Why};
 pub use place::{HistoryFile, files, prepare};
 pub use recording::{Ended, Options, PROCESSORS, record};
+pub use steps::Step;
 pub use store::{Limits, Store};
 
 /// What goes wrong with history.

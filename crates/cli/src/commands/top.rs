@@ -2,6 +2,7 @@
 
 mod feed;
 mod files;
+mod recorded;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -23,6 +24,9 @@ pub struct Top {
     /// Time between two refreshes; a bare number is seconds (1s, 500ms)
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s")]
     every: Duration,
+    /// Where the moments of the key t were recorded [default: where 'ramline record' writes]
+    #[arg(long, value_name = "DIR")]
+    history: Option<PathBuf>,
 }
 
 /// The shortest refresh interval: a shorter one would load the machine and could not be read.
@@ -50,7 +54,7 @@ impl Top {
         let looks = Looks { colour: output::style().colour, ascii: terminal::is_plain() };
         let options = Options { every: self.every, looks, interrupted: signals::interrupted };
         let root = source.kernel_root()?;
-        let mut feed = Live::new(&root, self.every);
+        let mut feed = Live::new(&root, self.every, self.history.clone());
         ramline_live::run(&mut feed, options).map_err(|error| KernelError::io("draw on", "the terminal", error))?;
         Ok(exit::DONE)
     }

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use ramline_advice::Inputs;
-use ramline_live::{Ask, Feed, Page, View};
+use ramline_live::{Ask, Feed, Page, Time, View};
 use ramline_model::moments::{Moment, Moments};
 use ramline_view::figure;
 use ramline_view::sheet::Sheet;
@@ -15,6 +15,7 @@ use ramline_view::top::{Overview, first_line};
 use ramline_view::{ShowMemory, screen};
 
 use super::files::Files;
+use super::recorded::Then;
 use super::views::{self, FILES, OVERVIEW, Topic, VIEWS};
 use crate::prelude::*;
 use crate::watch;
@@ -42,12 +43,17 @@ pub struct Live<'a> {
     moments: Moments,
     kept: Option<Kept>,
     files: Files,
+    /// Where the history is.
+    history: Option<PathBuf>,
+    /// The recorded moment that is shown.
+    then: Option<Then>,
 }
 
 impl<'a> Live<'a> {
     /// Nothing was read yet.
-    pub fn new(root: &'a Root, every: Duration) -> Live<'a> {
-        Live { root, every, last: Vec::new(), moments: Moments::default(), kept: None, files: Files::new() }
+    pub fn new(root: &'a Root, every: Duration, history: Option<PathBuf>) -> Live<'a> {
+        let (last, moments, files) = (Vec::new(), Moments::default(), Files::new());
+        Live { root, every, last, moments, kept: None, files, history, then: None }
     }
 
     /// For tests: files were looked at, and for a minute next to nothing moved.
@@ -125,6 +131,9 @@ impl Feed for Live<'_> {
     }
 
     fn page(&mut self, ask: &Ask<'_>) -> Page {
+        if let Some(then) = &self.then {
+            return then.page(ask);
+        }
         let (seen, before) = self.look();
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let clock = watch::clock();
@@ -149,6 +158,13 @@ impl Feed for Live<'_> {
         Page { first, parts: vec![sheet], depth, note: format!("{age}{clock}") }
     }
 
+    fn go_to(&mut self, time: &Time) -> Result<Option<String>, String> {
+        // The last line has one line.
+        let first_line = |error: anyhow::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
+        self.then = Then::go_to(self.then.as_ref(), self.history.as_deref(), time).map_err(first_line)?;
+        Ok(self.then.as_ref().map(Then::name))
+    }
+
     fn explain(&mut self, view: usize, names: &[String]) -> Result<(String, Sheet), String> {
         let numbers = names.iter().filter_map(|name| Some((name.as_str(), views::number(view, name)?)));
         // What the row is about where its own name is of no help.
@@ -164,17 +180,21 @@ impl Feed for Live<'_> {
 impl Live<'_> {
     /// As `ramline explain NAME`: a topic, or a number.
     fn explanation(&self, name: &str) -> Option<Sheet> {
-        let before = self.last.first().map(|(_, before)| Rc::clone(before));
-        let wanted = ramline_advice::topic_named(name).map(|topic| topic.wants);
-        if let Some(wanted) = wanted {
-            let seen = self.read(wanted);
-            let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
-            let inputs = Inputs { snapshot: &seen, window, tiers: None, runs: &[] };
+        let topic = ramline_advice::topic_named(name);
+        let number = figure::find(name).ok();
+        let wanted = topic.map(|topic| topic.wants).or_else(|| Some(number.as_ref()?.wants()))?;
+        let read = if self.then.is_none() { Some(self.read(wanted)) } else { None };
+        let live = self.last.first().map(|(_, before)| Rc::clone(before));
+        let (seen, before) = match (&self.then, &read) {
+            (Some(then), _) => then.both(),
+            (None, Some(seen)) => (seen, live.as_deref()),
+            (None, None) => return None,
+        };
+        let window = before.and_then(|before| Window::new(before, seen).ok());
+        if topic.is_some() {
+            let inputs = Inputs { snapshot: seen, window, tiers: None, runs: &[] };
             return ramline_advice::explain(name, &inputs).ok().map(|explained| screen::explanation(&explained));
         }
-        let found = figure::find(name).ok()?;
-        let seen = self.read(found.wants());
-        let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
-        Some(found.figure(&seen, window.as_ref()).sheet())
+        Some(number?.figure(seen, window.as_ref()).sheet())
     }
 }

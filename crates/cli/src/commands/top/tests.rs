@@ -46,7 +46,7 @@ fn cached() -> Top {
 
 /// A view of a captured machine, watched for a minute in which nothing moved but swap.
 fn app_with(root: &Root, view: usize, looks: Looks) -> App {
-    let mut feed = Live::new(root, Duration::from_secs(1));
+    let mut feed = Live::new(root, Duration::from_secs(1), None);
     feed.pretend(&cached());
     let mut app = App::new(VIEWS, looks);
     app.key(Key::Char(char::from(b'1' + u8::try_from(view).unwrap())));
@@ -143,7 +143,7 @@ fn a_group_and_a_program_are_entered_in_full() {
     let entered = |view: usize, key: &str| {
         let tree = tree(view);
         let root = Root::new(tree.path());
-        let mut feed = Live::new(&root, Duration::from_secs(1));
+        let mut feed = Live::new(&root, Duration::from_secs(1), None);
         let page = |feed: &mut Live<'_>, entered: &[String]| {
             let page = feed.page(&Ask { view, sort: 0, entered, again: false });
             page.parts[0].text(&Style { colour: false, width: 100 }, page.depth)
@@ -162,7 +162,7 @@ fn what_is_under_the_cursor_of_each_view_is_explained() {
     for (view, named) in VIEWS.iter().enumerate().filter(|(view, _)| *view != FILES) {
         let tree = tree(view);
         let root = Root::new(tree.path());
-        let mut feed = Live::new(&root, Duration::from_secs(1));
+        let mut feed = Live::new(&root, Duration::from_secs(1), None);
         let mut app = app_with(&root, view, Looks::default());
         text(&mut app, (160, 50));
         let Effect::Explain(names) = app.key(Key::Char('e')) else { continue };
@@ -170,7 +170,7 @@ fn what_is_under_the_cursor_of_each_view_is_explained() {
     }
     let tree = tree(0);
     let root = Root::new(tree.path());
-    let mut feed = Live::new(&root, Duration::from_secs(1));
+    let mut feed = Live::new(&root, Duration::from_secs(1), None);
     for name in [
         "available",
         "psi",
