@@ -61,20 +61,22 @@ pub struct NodeMemory {
     pub total: Bytes,
     /// MemFree of it.
     pub free: Bytes,
-    /// Whether it has processors; `None` where `cpulist` was not seen.
+    /// Whether it has processors; `None` where neither `cpulist` nor `cpumap` was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_cpus: Option<bool>,
 }
 
 impl NodeMemory {
-    /// From the number and the texts of its `meminfo` (`Node 0 MemTotal: 16303964 kB`) and `cpulist` (empty without processors).
+    /// From the number and the texts of its `meminfo` (`Node 0 MemTotal: 16303964 kB`), `cpulist` (empty without processors) and
+    /// `cpumap` (then nothing but zeros), which is as good where the list is missing.
     #[must_use]
-    pub fn from_texts(node: u32, meminfo: &str, cpulist: Option<&str>) -> Option<Self> {
+    pub fn from_texts(node: u32, meminfo: &str, cpulist: Option<&str>, cpumap: Option<&str>) -> Option<Self> {
         let of = |key: &str| {
             let line = meminfo.lines().find_map(|line| line.split_once(key)?.1.trim().strip_suffix("kB"))?;
             Some(Bytes::from_kib(line.trim().parse().ok()?))
         };
-        let has_cpus = cpulist.map(|list| !list.trim().is_empty());
+        let in_map = |map: &str| map.chars().any(|c| c.is_ascii_hexdigit() && c != '0');
+        let has_cpus = cpulist.map(|list| !list.trim().is_empty()).or_else(|| cpumap.map(in_map));
         Some(NodeMemory { node, total: of(" MemTotal:")?, free: of(" MemFree:")?, has_cpus })
     }
 }
@@ -140,9 +142,11 @@ mod tests {
     #[test]
     fn a_node_with_an_empty_list_of_processors_has_none_and_without_a_list_it_is_not_known() {
         let text = "Node 7 MemTotal:       2097152 kB\nNode 7 MemFree:        1048576 kB\nNode 7 MemUsed: 1 kB\n";
-        let node = |list| NodeMemory::from_texts(7, text, list).unwrap();
+        let node = |list| NodeMemory::from_texts(7, text, list, None).unwrap();
         assert_eq!((node(Some("\n")).total, node(Some("\n")).free), (Bytes::from_gib(2), Bytes::from_gib(1)));
         assert_eq!([Some("\n"), Some("0-3\n"), None].map(|list| node(list).has_cpus), [Some(false), Some(true), None]);
-        assert_eq!(NodeMemory::from_texts(7, "Node 7 MemTotal: x kB\n", None), None);
+        let by_map = |map| NodeMemory::from_texts(7, text, None, Some(map)).unwrap().has_cpus;
+        assert_eq!(["0000,00000000\n", "0000,00000003\n"].map(by_map), [Some(false), Some(true)]);
+        assert_eq!(NodeMemory::from_texts(7, "Node 7 MemTotal: x kB\n", None, None), None);
     }
 }

@@ -11,8 +11,10 @@ pub fn nodes(names: &dyn Fn(&str) -> Vec<String>, text: &dyn Fn(&str) -> Option<
         return Vec::new();
     }
     let node = |number: u32| {
-        let list = text(&format!("{DIR}/node{number}/cpulist"));
-        NodeMemory::from_texts(number, &text(&format!("{DIR}/node{number}/meminfo"))?, list.as_deref())
+        let of = |file: &str| text(&format!("{DIR}/node{number}/{file}"));
+        let list = of("cpulist");
+        let map = if list.is_none() { of("cpumap") } else { None };
+        NodeMemory::from_texts(number, &of("meminfo")?, list.as_deref(), map.as_deref())
     };
     numbers.into_iter().filter_map(node).collect()
 }
