@@ -347,7 +347,7 @@ hurt() {
     perl -e 'sub r { open(F, $_[0]) or die; local $/; my $text = <F>; close F; $text } $| = 1; while (1) { my ($up) = split / /, r("/proc/uptime"); my ($all) = r("/proc/pressure/memory") =~ /full.*total=(\d+)/; printf "%s %d %d\n", $up, $all, r("/proc/sys/vm/min_free_kbytes"); select undef, undef, undef, 0.1 }' >/out/hurt.samples 2>/out/hurt.sampler &
     local sampler=$!
     step hurt-before cat /proc/sys/vm/min_free_kbytes
-    step hurt-apply ramline tune apply --set vm.min_free_kbytes="$LEAST_FREE" --yes --guard 60s --for 100ms
+    step hurt-apply ramline tune apply --set vm.min_free_kbytes="$LEAST_FREE" --yes --revert-after 10m --guard 60s --for 100ms
     step hurt-after cat /proc/sys/vm/min_free_kbytes
     kill $load $sampler
     step hurt-history ramline tune history
