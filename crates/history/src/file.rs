@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::frame::{Frame, LARGEST, MARK};
 use crate::varint::{Input, put};
 
-/// Version of the format. A reader refuses a later one.
-pub const VERSION: u64 = 1;
+/// Version of the format. A reader refuses a later one; the first was never released.
+pub const VERSION: u64 = 2;
 /// How every file begins.
 const MAGIC: &[u8] = b"ramline history\n";
 /// No head is longer.
@@ -53,6 +53,9 @@ pub enum NotHistory {
     /// A later version wrote it.
     #[error("it has format {0}, this ramline reads up to {VERSION}; try a newer ramline")]
     TooNew(u64),
+    /// A version that was never released wrote it.
+    #[error("it has format {0}, which no released ramline wrote; try: ramline record --dir ANOTHER_DIR")]
+    TooOld(u64),
     /// Its head is cut off or damaged.
     #[error("its head is damaged")]
     Head,
@@ -71,12 +74,15 @@ impl Begins {
     /// Reads the head.
     ///
     /// # Errors
-    /// It is no file of history, a later version, or damaged.
+    /// It is no file of history, of another version, or damaged.
     pub fn read(bytes: &[u8]) -> Result<Begins, NotHistory> {
         let mut input = Input(bytes.strip_prefix(MAGIC).ok_or(NotHistory::Other)?);
         let version = input.number().ok_or(NotHistory::Head)?;
         if version > VERSION {
             return Err(NotHistory::TooNew(version));
+        }
+        if version < VERSION {
+            return Err(NotHistory::TooOld(version));
         }
         let length = input.count().filter(|length| *length <= LONGEST_HEAD).ok_or(NotHistory::Head)?;
         let crc = input.u32().ok_or(NotHistory::Head)?;

@@ -10,6 +10,7 @@
 
 use crc::{CRC_32_ISCSI, Crc};
 use serde::{Deserialize, Serialize};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
 use crate::texts::{self, Names, Texts};
 use crate::varint::{Input, put};
@@ -115,16 +116,20 @@ impl<'a> Frame<'a> {
         Some((Frame { kind, at, place, after, crc, compressed, bytes: input.0 }, whole))
     }
 
-    /// Its bytes, decompressed; `None` where they are not what zstd writes, or more than any frame has.
+    /// Its bytes, decompressed, with what its [`Series`] has; `None` where they are not what zstd writes, or more than
+    /// any frame has.
     #[must_use]
-    pub fn content(&self) -> Option<Vec<u8>> {
+    pub(crate) fn content(&self, series: &Series) -> Option<Vec<u8>> {
         if !self.compressed {
             return Some(self.bytes.to_vec());
         }
         // The length is at the head of what zstd writes: without one, or with too large a one, it is not ours.
-        let length = zstd::zstd_safe::get_frame_content_size(self.bytes).ok()??;
+        let length = zstd_safe::get_frame_content_size(self.bytes).ok()??;
         let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST)?;
-        zstd::bulk::decompress(self.bytes, length).ok()
+        let mut out = Vec::with_capacity(length);
+        let mut zstd = DCtx::try_create()?;
+        zstd.ref_prefix(&series.0).ok()?;
+        zstd.decompress(&mut out, self.bytes).ok().map(|_| out)
     }
 
     /// The note that it is.
@@ -133,7 +138,7 @@ impl<'a> Frame<'a> {
         if self.kind != Kind::Note {
             return None;
         }
-        ramline_units::json::parse_bytes(&self.content()?).ok()
+        ramline_units::json::parse_bytes(&self.content(&Series::default())?).ok()
     }
 }
 
@@ -145,14 +150,44 @@ fn checksum(kind: u8, body: &[u8]) -> u32 {
     digest.finalize()
 }
 
-fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8]) -> (Vec<u8>, u32) {
+/// What zstd may refer to in a frame: the content of the whole frame of its series, which has the words of all texts, and that of the frame
+/// before it, in which much the same numbers changed.
+#[derive(Debug, Default)]
+pub struct Series(Vec<u8>, usize);
+
+impl Series {
+    /// Adds the content of a frame.
+    pub fn push(&mut self, place: u64, content: &[u8]) {
+        self.0.truncate(if place == 0 { 0 } else { self.1 });
+        self.0.extend_from_slice(content);
+        if place == 0 {
+            self.1 = content.len();
+        }
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.clear();
+        self.1 = 0;
+    }
+}
+
+/// Compressed, with what zstd may refer to.
+fn compress(content: &[u8], series: &Series) -> Option<Vec<u8>> {
+    let mut zstd = CCtx::try_create()?;
+    zstd.set_parameter(CParameter::CompressionLevel(LEVEL)).ok()?;
+    zstd.ref_prefix(&series.0).ok()?;
+    let mut out = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+    zstd.compress2(&mut out, content).ok().map(|_| out)
+}
+
+fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8], series: &Series) -> (Vec<u8>, u32) {
     let mut body = Vec::with_capacity(content.len() + 32);
     put(&mut body, at.wall_ms);
     put(&mut body, at.boot_ms);
     put(&mut body, place);
     body.extend_from_slice(&after.to_le_bytes());
-    let packed =
-        Some(content).filter(|content| content.len() >= WORTH).and_then(|c| zstd::bulk::compress(c, LEVEL).ok());
+    let packed = Some(content).filter(|content| content.len() >= WORTH).and_then(|c| compress(c, series));
     let packed = packed.filter(|packed| packed.len() < content.len());
     let kind = if packed.is_some() { kind | COMPRESSED } else { kind };
     body.extend_from_slice(packed.as_deref().unwrap_or(content));
@@ -168,7 +203,7 @@ fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8]) -> (Vec<u
 /// A note as a frame.
 #[must_use]
 pub fn note(at: Moment, note: &Note) -> Vec<u8> {
-    bytes(2, at, 0, 0, serde_json::to_string(note).unwrap_or_default().as_bytes()).0
+    bytes(2, at, 0, 0, serde_json::to_string(note).unwrap_or_default().as_bytes(), &Series::default()).0
 }
 
 /// Makes frames, each from the texts and what was in the frame before.
@@ -176,6 +211,7 @@ pub fn note(at: Moment, note: &Note) -> Vec<u8> {
 pub struct Encoder {
     names: Names,
     last: Texts,
+    series: Series,
     place: Option<u64>,
     crc: u32,
 }
@@ -198,11 +234,13 @@ impl Encoder {
         if place == 0 {
             self.names.clear();
             self.last.clear();
+            self.series.clear();
         }
         let content = texts::write(&mut self.names, &mut self.last, now);
         let after = if place == 0 { 0 } else { low(self.crc) };
-        let (frame, crc) = bytes(1, at, place, after, &content);
+        let (frame, crc) = bytes(1, at, place, after, &content, &self.series);
         (self.place, self.crc) = (Some(place), crc);
+        self.series.push(place, &content);
         frame
     }
 }

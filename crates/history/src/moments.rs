@@ -1,6 +1,6 @@
 //! Texts from frames: each whole one, and what follows it without a break.
 
-use crate::frame::{Frame, Kind, low};
+use crate::frame::{Frame, Kind, Series, low};
 use crate::texts::{self, Names, Texts};
 
 /// Why a frame gave no texts.
@@ -19,6 +19,7 @@ pub enum NotDecoded {
 pub struct Decoder {
     names: Names,
     texts: Texts,
+    series: Series,
     /// Place and checksum of the last frame; `None` where the next one must be whole.
     last: Option<(u64, u32)>,
 }
@@ -35,13 +36,15 @@ impl Decoder {
         if frame.place == 0 {
             self.names.clear();
             self.texts.clear();
+            self.series.clear();
         } else if self.last.is_none_or(|(place, crc)| frame.place != place.wrapping_add(1) || frame.after != low(crc)) {
             self.last = None;
             return Err(NotDecoded::Alone);
         }
         self.last = None;
-        let content = frame.content().ok_or(NotDecoded::Garbage)?;
+        let content = frame.content(&self.series).ok_or(NotDecoded::Garbage)?;
         texts::read(&mut self.names, &mut self.texts, &content).ok_or(NotDecoded::Garbage)?;
+        self.series.push(frame.place, &content);
         self.last = Some((frame.place, frame.crc));
         Ok(&self.texts)
     }

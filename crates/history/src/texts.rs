@@ -1,7 +1,7 @@
 //! Named texts, what differs between two sets of them, and how that is written.
 //!
 //! Names get numbers in the order in which they appear after a whole frame. A difference is a list of steps: a code, the number of the name
-//! (for a new one the name), and what the code says.
+//! (for a new one the name), and what the code says. The steps come first, behind their length, then the values of numbers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,12 +41,12 @@ impl Names {
 
 /// Writes what makes `after` of `before`, and makes it so.
 pub fn write(names: &mut Names, before: &mut Texts, after: &Texts) -> Vec<u8> {
-    let mut out = Vec::new();
+    let (mut steps, mut values) = (Vec::new(), Vec::new());
     before.retain(|name, _| {
         let stays = after.contains_key(name);
         if let (false, Some(index)) = (stays, names.index.get(name)) {
-            out.push(GONE);
-            put(&mut out, *index as u64);
+            steps.push(GONE);
+            put(&mut steps, *index as u64);
         }
         stays
     });
@@ -57,33 +57,40 @@ pub fn write(names: &mut Names, before: &mut Texts, after: &Texts) -> Vec<u8> {
         }
         match names.index.get(name) {
             None => {
-                out.push(NEW);
-                put_text(&mut out, name);
-                put_text(&mut out, text);
+                steps.push(NEW);
+                put_text(&mut steps, name);
+                put_text(&mut steps, text);
                 names.add(name);
             }
             Some(index) => match old.and_then(|old| numbers::difference(old, text)) {
                 Some(difference) => {
-                    out.push(NUMBERS);
-                    put(&mut out, *index as u64);
-                    put(&mut out, difference.len() as u64);
-                    out.extend_from_slice(&difference);
+                    steps.push(NUMBERS);
+                    put(&mut steps, *index as u64);
+                    put(&mut steps, difference.places.len() as u64);
+                    steps.extend_from_slice(&difference.places);
+                    values.extend_from_slice(&difference.values);
                 }
                 None => {
-                    out.push(OTHER);
-                    put(&mut out, *index as u64);
-                    put_text(&mut out, text);
+                    steps.push(OTHER);
+                    put(&mut steps, *index as u64);
+                    put_text(&mut steps, text);
                 }
             },
         }
         before.insert(name.clone(), text.clone());
     }
+    let mut out = Vec::with_capacity(steps.len() + values.len() + 4);
+    put(&mut out, steps.len() as u64);
+    out.append(&mut steps);
+    out.append(&mut values);
     out
 }
 
 /// Does what was written; `None` where it belongs to other texts, and these are then of no use.
-pub fn read(names: &mut Names, texts: &mut Texts, steps: &[u8]) -> Option<()> {
-    let mut input = Input(steps);
+pub fn read(names: &mut Names, texts: &mut Texts, content: &[u8]) -> Option<()> {
+    let mut values = Input(content);
+    let length = values.count()?;
+    let mut input = Input(values.take(length)?);
     while let Some(code) = input.byte() {
         if code == NEW {
             let (name, text) = (input.text()?, input.text()?);
@@ -100,14 +107,14 @@ pub fn read(names: &mut Names, texts: &mut Texts, steps: &[u8]) -> Option<()> {
             OTHER => drop(texts.insert(name.clone(), input.text()?.to_owned())),
             NUMBERS => {
                 let count = input.count()?;
-                let difference = input.take(count)?;
+                let places = input.take(count)?;
                 let text = texts.get_mut(name)?;
-                *text = numbers::apply(text, difference)?;
+                *text = numbers::apply(text, places, &mut values)?;
             }
             _ => return None,
         }
     }
-    Some(())
+    values.is_empty().then_some(())
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {

@@ -9,10 +9,9 @@ pub fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(u8::try_from(number).unwrap_or_default());
 }
 
-/// Appends the difference of two numbers, small where it is small in either direction.
-pub fn put_difference(out: &mut Vec<u8>, before: u64, after: u64) {
-    let difference = after.wrapping_sub(before).cast_signed();
-    put(out, ((difference << 1) ^ (difference >> 63)).cast_unsigned());
+/// Appends a number that is small in either direction: zigzag.
+pub fn put_signed(out: &mut Vec<u8>, number: i64) {
+    put(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
 /// Bytes that are still to be read.
@@ -56,11 +55,10 @@ impl<'a> Input<'a> {
         usize::try_from(self.number()?).ok()
     }
 
-    /// The number that differs from `before` as it was written.
-    pub fn difference(&mut self, before: u64) -> Option<u64> {
+    /// A number in either direction.
+    pub fn signed(&mut self) -> Option<i64> {
         let coded = self.number()?;
-        let difference = (coded >> 1).cast_signed() ^ -((coded & 1).cast_signed());
-        Some(before.wrapping_add(difference.cast_unsigned()))
+        Some((coded >> 1).cast_signed() ^ -((coded & 1).cast_signed()))
     }
 
     /// A text with its length before it.
@@ -90,17 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_differences_are_read_as_they_were_written() {
+    fn numbers_are_read_as_they_were_written() {
         for number in [0, 1, 127, 128, 16_383, 16_384, u64::MAX - 1, u64::MAX] {
             let mut bytes = Vec::new();
             put(&mut bytes, number);
             assert_eq!(Input(&bytes).number(), Some(number));
             assert_eq!(Input(&bytes[..bytes.len() - 1]).number(), None, "cut off");
-            for before in [0, 5, u64::MAX] {
-                let mut bytes = Vec::new();
-                put_difference(&mut bytes, before, number);
-                assert_eq!(Input(&bytes).difference(before), Some(number));
-            }
+            let mut bytes = Vec::new();
+            put_signed(&mut bytes, number.cast_signed());
+            assert_eq!(Input(&bytes).signed(), Some(number.cast_signed()));
         }
         assert_eq!(Input(&[0xff; 11]).number(), None, "no number of 64 bits is so long");
     }

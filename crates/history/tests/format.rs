@@ -143,11 +143,13 @@ fn garbage_between_frames_is_counted() {
 }
 
 #[test]
-fn a_later_version_is_refused_by_its_number_and_other_files_by_their_kind() {
+fn another_version_is_refused_by_its_number_and_other_files_by_their_kind() {
     let mut bytes = head().bytes();
-    assert_eq!(bytes[16], 1);
+    assert_eq!(bytes[16], 2);
     bytes[16] = 9;
     assert_eq!(Begins::read(&bytes), Err(NotHistory::TooNew(9)));
+    bytes[16] = 1;
+    assert_eq!(Begins::read(&bytes), Err(NotHistory::TooOld(1)));
     assert_eq!(Begins::read(b"{\"schema_version\":1}"), Err(NotHistory::Other));
     assert_eq!(Begins::read(b""), Err(NotHistory::Other));
     let mut bytes = head().bytes();
@@ -202,4 +204,28 @@ fn a_snapshot_is_the_same_from_its_texts() {
     let back = to_snapshot("f", &texts).unwrap();
     assert_eq!(back.processes.data().unwrap().list.len(), 1);
     assert!(back.meminfo.data().is_some() && back.groups.data().unwrap().list.len() == 4);
+}
+
+#[test]
+fn a_text_like_those_of_the_whole_frame_and_counts_of_pages_take_few_bytes() {
+    let one = |pid: u64, rss: u64| {
+        let text = format!(
+            "{{\"pid\":{pid},\"name\":\"worker\",\"state\":\"S\",\"started\":{},\"rss\":{rss},\"exe\":\"/usr/sbin/worker\"}}",
+            pid * 7919
+        );
+        (format!("process {pid}"), text)
+    };
+    let mut texts: Texts = (100..140).map(|pid| one(pid, 4096 * pid)).collect();
+    let at = |ms| Moment { wall_ms: 1_796_017_289_068 + ms, boot_ms: ms };
+    let mut encoder = Encoder::default();
+    let mut bytes = head().bytes();
+    bytes.extend(encoder.frame(at(0), &texts));
+    texts.extend([one(9_001, 4096)]);
+    let begun = encoder.frame(at(5_000), &texts);
+    assert!(begun.len() < 100, "a program of a known kind begins: {} bytes", begun.len());
+    texts.extend((100..110).map(|pid| one(pid, 4096 * (pid + 3))));
+    let grown = encoder.frame(at(10_000), &texts);
+    assert!(grown.len() < 100, "ten programs grow by three pages: {} bytes", grown.len());
+    bytes.extend([begun, grown].concat());
+    assert_eq!(read(&bytes).0.last().unwrap().1, texts);
 }
