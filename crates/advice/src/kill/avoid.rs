@@ -152,8 +152,10 @@ fn larger_group(kill: &Kill) -> Vec<Remedy> {
     // Version 1 prints memory and swap together, and its hierarchies have a folder each.
     let old = kill.group_figures.as_ref().is_some_and(|figures| figures.memory_and_swap.is_some());
     let at = if old { ("/memory", "memory.limit_in_bytes") } else { ("", "memory.max") };
-    // Half as much again is a try, not a need: what it needs is measured.
-    let larger = kill.limit_bytes.and_then(|limit| limit.scale(3, 2)).map(|bytes| format!("{}M", bytes.0 >> 20));
+    // Half as much again is a try, not a need: what it needs is measured. A limit that was lowered below what was in use is no measure of anything.
+    let used = kill.group_figures.as_ref().and_then(|figures| figures.memory.as_ref()).map(|memory| memory.usage);
+    let larger = kill.limit_bytes.and_then(|limit| limit.max(used.unwrap_or_default()).scale(3, 2));
+    let larger = larger.map(|bytes| format!("{}M", bytes.0.div_ceil(1 << 20)));
     match (service(kill), group, larger) {
         (Some(unit), _, Some(size)) => {
             out.push(one("Raise the limit", format!("systemctl set-property {unit} MemoryMax={size}")))

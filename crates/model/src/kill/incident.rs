@@ -1,4 +1,4 @@
-//! Which kill of a log is explained: the first of the last incident, or the one at a time.
+//! Which kill of a log is explained: the first of the last incident of which the log says anything, or the one at a time.
 //!
 //! Kills of the same moment are one incident, of which the first report shows how it began. All others are listed: whether a kill minutes before had the
 //! same cause, a log does not tell.
@@ -39,7 +39,7 @@ pub struct NoSuchTime {
 pub fn explain(log: &KernelLog, at: Option<&Stamp>) -> Result<Kill, NoSuchTime> {
     let kills: Vec<&LogEvent> = log.events.iter().filter(|event| is_kill(event)).collect();
     let candidates: Vec<&LogEvent> = if kills.is_empty() { log.events.iter().collect() } else { kills };
-    let Some(at) = at else { return Ok(of_incident(log, &candidates, last_incident(&candidates))) };
+    let Some(at) = at else { return Ok(of_incident(log, &candidates, last_told(&candidates))) };
     let distance = |event: &&&LogEvent| event.at().and_then(|stamp| between(stamp, at));
     let timed: Vec<(&LogEvent, f64)> =
         candidates.iter().filter_map(|event| Some((*event, distance(&event)?))).collect();
@@ -63,6 +63,18 @@ fn is_kill(event: &LogEvent) -> bool {
         LogEvent::Daemon(kill) => kill.killed,
         LogEvent::Stuck(stuck) => stuck.kind == Some(StuckKind::NoHugePage),
     }
+}
+
+/// The last incident; where the log ends within its first lines, the one before it, if there is one.
+fn last_told<'a>(events: &[&'a LogEvent]) -> Vec<&'a LogEvent> {
+    let last = last_incident(events);
+    let is_head = |event: &&LogEvent| matches!(event, LogEvent::Report(report) if report.kills.is_empty() && !has_figures(report));
+    let before = events.len() - last.len();
+    if before > 0 && last.iter().all(is_head) { last_incident(&events[..before]) } else { last }
+}
+
+fn has_figures(report: &Report) -> bool {
+    report.tasks.rows > 0 || !report.memory.is_empty() || report.group.is_some()
 }
 
 /// Events of the last incident, in the order of the log.
@@ -90,7 +102,6 @@ fn telling<'a>(events: &[&'a LogEvent]) -> Option<&'a LogEvent> {
             _ => None,
         })
     };
-    let has_figures = |report: &Report| report.tasks.rows > 0 || !report.memory.is_empty() || report.group.is_some();
     let report = reports()
         .find(|(_, report)| !report.kills.is_empty() && has_figures(report))
         .or_else(|| reports().find(|(_, report)| !report.kills.is_empty()))

@@ -127,8 +127,13 @@ fn the_first_kill_of_the_last_incident_is_explained() {
         )
     };
     let log = [kill("01:00:00", 1), kill("05:20:00", 2), kill("05:20:03", 3)].concat();
-    let judged = judged(&log);
-    assert_eq!((judged.victim.unwrap().pid, judged.other_kills), (Some(2), 2));
+    let last = judged(&log);
+    assert_eq!((last.victim.unwrap().pid, last.other_kills), (Some(2), 2));
+    // Of a report that the log's end cuts off behind its first line nothing is known but that it began.
+    let cut = "Nov 30 05:21:00 h kernel: sort invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0\n";
+    let cut_off = judged(&[log.as_str(), cut].concat());
+    assert_eq!((cut_off.victim.unwrap().pid, cut_off.other_kills), (Some(2), 3));
+    assert!(judged(cut).victim.is_none());
     let mut reader = LogReader::default();
     reader.feed(log.as_bytes());
     let log = reader.finish();

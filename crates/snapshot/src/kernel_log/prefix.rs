@@ -34,7 +34,7 @@ impl Line<'_> {
 
 /// A line cut into its prefix and its message.
 pub(super) fn line_of(text: &str) -> Line<'_> {
-    let mut line = Line { text, ..Line::default() };
+    let mut line = Line { text: unquoted(text), ..Line::default() };
     for _ in 0..MOST_PIECES {
         let before = line.text.len();
         bracket(&mut line);
@@ -53,6 +53,15 @@ pub(super) fn line_of(text: &str) -> Line<'_> {
         named(&mut line);
     }
     line
+}
+
+/// Without the `> ` of a mail that quotes a log, however often it was quoted.
+fn unquoted(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(quoted) = rest.trim_start().strip_prefix('>') {
+        rest = quoted.strip_prefix(' ').unwrap_or(quoted);
+    }
+    rest
 }
 
 /// `[  123.456]`, `[ T123]`, `[Mon Nov 30 00:46:00 2026]`, `[  +0.002]`.
@@ -220,6 +229,8 @@ mod tests {
             "[  +0.002367] ",
             "kern  :warn  : [   12.345678] ",
             "4,1968,12345678,-;",
+            "> Nov 30 00:46:00 host kernel: ",
+            "> > >> [   12.345678] ",
             "4,1968,12345678,c,caller=T12;",
             "Nov 30 00:46:00 host kernel: ",
             "Nov 30 00:46:00 host kernel: [   12.345678] ",
