@@ -162,7 +162,7 @@ def far(counted, figure):
         both = pair(cell, figure)
         if both and abs(error(cell, figure)) > NEAR:
             sure = middle_of(cell["counts"][figure])
-            interval = f", 95 % interval of the middle of {len(cell['counts'][figure])} runs {count(sure[0])} to {count(sure[1])}" if sure else ""
+            interval = f", 95 % interval of the median of {len(cell['counts'][figure])} runs {count(sure[0])} to {count(sure[1])}" if sure else ""
             yield f"{cell['series']}, {cell['setting']}: predicted {count(both[0]['median'])}, measured {count(both[1]['median'])}{interval}"
 
 
@@ -199,30 +199,30 @@ def left_out(series):
 def summary(series):
     counted = counting(series)
     right = sum(cell["predicted"]["verdict"] == cell["measured"]["verdict"] for cell in counted)
-    out = [f"{len(counted)} cells count; {right} end as predicted"]
-    out += [f"{name}: {n} cells, median error {middle:.1%}, 90th of 100 {high:.1%}, {kept} held" for name, n, middle, high, kept in lines_of(counted)]
+    out = [f"{right} of {len(counted)} cells end as predicted"]
+    out += [f"{name}: {n} cells, median error {middle:.1%}, 90th percentile {high:.1%}, {kept} inside the range" for name, n, middle, high, kept in lines_of(counted)]
     off = list(far(counted, "refault_file"))
     if off:
         out.append(f"file pages re-read more than 10 % off: {len(off)} cell{'s' * (len(off) > 1)} ({'; '.join(off)})")
-    for place, of in (("here", [cell for cell in counted if not cell["guest"]]), ("in guests", [cell for cell in counted if cell["guest"]])):
+    for place, of in (("on this machine", [cell for cell in counted if not cell["guest"]]), ("in guests", [cell for cell in counted if cell["guest"]])):
         found = widths(of)
         if found:
             narrow = sum(width <= WIDE for width in found)
-            out.append(f"intervals {place}: {narrow} of {len(found)} figures' at most {WIDE} times as wide as the runs differ, in the median {statistics.median(found):.2f} times")
+            out.append(f"width of the range {place}: for {narrow} of {len(found)} figures at most {WIDE} times the spread of the runs, {statistics.median(found):.2f} times in the median")
     names = dict.fromkeys(cell["series"] for cell in counted if not cell["guest"])
     everything = list(cells(series))
     of = lambda which, name: [cell for cell in which if cell["series"] == name and not cell["guest"]]
     errors = [abs(value) for name in names for value in time_errors(of(counted, name), of(everything, name))]
     if errors:
-        out.append(f"time of a round: {len(errors)} cells with under {SLOWDOWN} times the fastest's, median error {statistics.median(errors):.1%}, 90th of 100 {ninetieth(errors):.1%}")
+        out.append(f"time of a round: {len(errors)} cells (those below {SLOWDOWN} times the fastest), median error {statistics.median(errors):.1%}, 90th percentile {ninetieth(errors):.1%}")
     pairs = [pair for name in names for pair in ranked(of(counted, name))]
     clear = [sign for is_clear, sign in pairs if is_clear]
     if clear:
-        out.append(f"ranking of settings by time: Kendall's tau {statistics.mean(clear):.2f} over the {len(clear)} pairs that the runs tell apart, "
-                   f"{statistics.mean(sign for _, sign in pairs):.2f} over all {len(pairs)}, of {len(names)} series")
+        out.append(f"order of settings by time: Kendall's tau {statistics.mean(clear):.2f} over the {len(clear)} pairs whose runs differ, "
+                   f"{statistics.mean(sign for _, sign in pairs):.2f} over all {len(pairs)}, in {len(names)} series")
     unsettled = [f"{cell['series']}, {cell['setting']}" for cell in counted if cell["predicted"].get("unsettled")]
     if unsettled:
-        out.append(f"the middle of the simulations is not known to a tenth, because chance decides: {len(unsettled)} cells ({'; '.join(unsettled)})")
+        out.append(f"median uncertain by more than 10 %, because chance decides: {len(unsettled)} cells ({'; '.join(unsettled)})")
     missing = left_out(series)
     if missing:
         out.append(f"not predicted: {sum(map(len, missing.values()))} cells that were measured ({'; '.join(f'{place}: {len(all_of)}' for place, all_of in missing.items())})")
@@ -283,15 +283,17 @@ def plain_short(series):
 def plain_section(series):
     """How plain forecasts are."""
     counted, _ = plain(series)
-    yield from ("## Plain forecasts", "", "`ramline predict` without `--against` or `--verify`: the same settings, and of the runs nothing was used. What disk and processor take, and what the program has of the",
-                "limit, is assumed, so this is what a user gets who has measured nothing. The kernel is the one that ran.", "", f"{plain_short(series)}.", "",
-                "Those settings were 14 of code-plus-data, servers, phases, scans and zipf: file pages were 9.5 % off in the median (64 % at most), swap-ins 0.4 % (51 %), and 10 of 14 ended as predicted: four that thrashed on",
-                "the slow disk were taken for fine. With the disk's true speed (`--against` the same runs) they were 0.6, 0.65 and 0.3 % off, 32 of 37 counts were held, and 14 of 14 ended as predicted. In guests on 6.1, 6.12 and",
-                "7.3, whose processor is emulated, plain ranges held 34 of 34 counts. Since then a virtual disk is taken to be up to ten times slower or faster.", "")
+    yield from ("## Plain forecasts", "", "`ramline predict` without `--against` or `--verify`. Speeds of disk and processor, and the program's own memory, are assumed: this is what a user gets", "who has measured nothing.", "",
+                f"{plain_short(series)}.", "",
+                "The settings in no ledger were 14 of code-plus-data, servers, phases, scans and zipf:", "",
+                "- plain: file pages 9.5 % off in the median (64 % at most), swap-ins 0.4 % (51 %). 10 of 14 ended as predicted; four that thrashed on the slow disk were predicted to end well.",
+                "- calibrated on the same runs: 0.6, 0.65 and 0.3 % off, 32 of 37 counts inside the range, 14 of 14 ended as predicted.",
+                "- in guests on 6.1, 6.12 and 7.3, whose processor is emulated, plain ranges held 34 of 34 counts.", "",
+                "Plain forecasts now assume that a virtual disk may be up to ten times slower or faster.", "")
     if not counted:
         yield from others()
         return
-    yield from ("| figure | cells | median error | 90th of 100 | worst | range held |", "|---|---|---|---|---|---|")
+    yield from ("| figure | cells | median error | 90th percentile | worst | inside the range |", "|---|---|---|---|---|---|")
     for figure, (name, n, middle, high, kept) in zip([figure for figure in FIGURES if any(pair(cell, figure) for cell in counted)], lines_of(counted)):
         worst_of = max(abs(error(cell, figure)) for cell in counted if error(cell, figure) is not None)
         yield f"| {name} | {n} | {middle:.1%} | {high:.1%} | {worst_of:.0%} | {kept} of {n} |"
@@ -307,9 +309,10 @@ def plain_section(series):
 
 
 def others():
-    yield from ("", "**Programs that are not ramline's.** Predicted is ramline's own worker. Of another program with the same touches, measured by others on the same machine, 3.6 to 10.4 % too many major faults and 7",
-                "to 19 % too many file pages were predicted without swap (a leaner program has some hundred KiB more of the limit), 17 and 54 % too many major faults with a swap file, and 0.3 % with zram of zeros. Read a plain",
-                "forecast of your own program as an order of settings, not as counts.")
+    yield from ("", "**Programs that are not ramline's.** The forecast is for ramline's own worker. Another program with the same touches was measured on the same machine:", "",
+                "- without swap 3.6 to 10.4 % too many major faults and 7 to 19 % too many file pages were predicted (a leaner program has some hundred KiB more of the limit);",
+                "- with a swap file 17 and 54 % too many major faults, with zram of zeros 0.3 %.", "",
+                "Read a plain forecast of your own program as an order of settings, not as counts.")
 
 
 def by_place(series):
@@ -349,25 +352,33 @@ def calibrated_short(counted):
 
 
 def page(series):
+    """The summary, docs/accuracy.md."""
     counted = counting(series)
     machines = dict.fromkeys(f"Linux {entry['machine']['kernel']}, {entry['machine'].get('lru') or 'classic'} page lists, {entry['machine']['cpus']} CPUs, control groups of version "
                              f"{entry['machine']['cgroup_version']}" + (", a guest on an emulated processor" if "guest" in entry else "") for entry in series)
-    out = ["# How right `ramline predict` is", "", "Made by `bench/accuracy` from bench/runs/accuracy.json; not written by hand. Each cell is a load under a setting, run in the lab, and predicted in one of two ways:", "",
-           f"- **Calibrated** (`--against`, `--verify`): how fast disk and processor were, and what the program had of the limit, is taken from the runs of the series; no count is. {calibrated_short(counted)}.",
+    out = ["# How right `ramline predict` is", "", "*Written by `bench/accuracy --table` from bench/runs/accuracy.json.*", "",
+           "Each *cell* is a load under one setting, run in the lab and predicted. There are two kinds of forecasts:", "",
+           f"- **Calibrated** (`--against`, `--verify`): speeds of disk and processor, and the program's own memory, are taken from the runs of the series; counts are not. {calibrated_short(counted)}.",
            f"- **Plain** (no series): all of that is assumed. {plain_short(series)}. [More](#plain-forecasts).", "",
-           "All that follows is of calibrated forecasts, but for that section. A figure counts where the kernel had at least 50 of it in a round. Measured: median and range of the runs; predicted: median and",
-           "range of the simulations.", "",
+           "All sections but [that one](#plain-forecasts) are about calibrated forecasts. A figure counts where it was at least 50 a round. \"Inside the range\" means that the simulations' range has the",
+           "median of the runs in it. No cell has another program than ramline's worker, another processor than x86-64, several groups, or a whole machine short of memory.", "",
+           "Every cell is in the book's chapter \"Predictions, cell by cell\"; `bench/accuracy --cells FILE` writes it.", "", "Measured on:", "",
            *[f"- {machine}" for machine in machines], "", "## In short", "", *[f"- {line}" for line in summary(series).splitlines()], "",
-           "By kernel: median error and 90th of 100, and how many were held.", "", *by_place(series), "",
-           "Beside simpler models, median errors of the same cells: one list (what was touched longest ago goes), two lists, and the assumption that nothing changes: what swap:60",
-           "brought on the same kernel, taken for the other settings.", "", *against_rivals(counted), "", "## The five worst", "", "| load | setting | figure | error |", "|---|---|---|---|"]
+           "By kernel: median error, 90th percentile; figures inside the range.", "", *by_place(series), "",
+           "Simpler models on the same cells, median errors. *One list* evicts the page unused for longest, *two lists* separate files from memory, *nothing changes* takes the counts of swap:60 for every setting.",
+           "", *against_rivals(counted), "", "## The five worst", "", "| load | setting | figure | error |", "|---|---|---|---|"]
     out += [f"| {cell['series']} | {cell['setting']} | {name} | {error_of_cell:.0%} |" for error_of_cell, cell, name in worst(counted)]
-    told = set()
+    causes = {}
     for _, cell, name in worst(counted):
-        cause = CAUSES.get((cell["series"], cell["setting"], name), "Not known.")
-        out += ["", f"**{cell['series']}, {cell['setting']}, {name}.** {'The same.' if cause in told else cause}"]
-        told |= {cause} - {"Not known."}
-    out += ["", *plain_section(series)]
+        causes.setdefault(CAUSES.get((cell["series"], cell["setting"], name), "The cause is not known."), []).append(f"{cell['series']}, {cell['setting']}, {name}")
+    for cause, names in causes.items():
+        out += ["", f"**{'; '.join(names)}.** {cause}"]
+    return "\n".join([*out, "", *plain_section(series)]) + "\n"
+
+
+def cell_page(series):
+    """Every cell, a chapter of the book (packaging/book)."""
+    out = ["# Predictions, cell by cell", "", "Written by `bench/accuracy --cells`. Measured: median and range of the runs; predicted: median and range of the simulations. [The summary](accuracy.md).", ""]
     for entry in series:
         out += section(entry)
     return "\n".join(out) + "\n"
