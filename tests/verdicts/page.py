@@ -11,21 +11,21 @@ HEAD = """# How far the first line is right
 
 *Written by `tests/verdicts/run --write`; `make test` repeats a part of it, `make test-long` all.*
 
-Each reading is one first line: of `show`, of `show --for 2s`, or of `checkup --quick`, taken while a load runs or a machine is in a state that is known
-to be sick. A false alarm is a *warning* or *critical* on a healthy load. A sick state is missed where the line says *ok*; its cause is right where the
-finding or state that decided is the one that was made, and the sentence names it.
+Each reading is one first line of `show`, `show --for 2s` or `checkup --quick`, on a healthy load or on a machine in a known sick state.
 
-Where only a rate tells (a group at its limit, a leak, writers that wait), an instant is not counted: such a state is read over 2 s or by the checkup, a
-leak that is killed and starts again over 25 s. A quota on /tmp is read from a captured tree: Debian's kernels (7.3 too) are built without it. What exhausts
-memory is made in a group or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12). The readings themselves, of which commits they are and
-under what conditions they were taken, are in tests/verdicts/recorded.
+- A **false alarm** is *warning* or *critical* on a healthy load.
+- A sick state is **missed** where the line says *ok*.
+- Its **cause is named** where the deciding finding or state is the one that was made, and the sentence names it.
+
+States that only a rate shows (a group at its limit, a leak, writers that wait) are read over 2 s or by the checkup; a leak that is killed and starts again over 25 s. What exhausts memory is made in a group, or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12). A
+quota on /tmp is read from a captured tree, because Debian's kernels are built without it. The readings and their conditions are in tests/verdicts/recorded.
 """
 
 
 def table(matrix):
     """The two by two of all readings, as text."""
     (healthy, alarms, _), (sick, misses, named) = matrix.counts(False), matrix.counts(True)
-    rows = [("", "line is quiet", "line tells", "names the cause"), ("healthy", healthy - alarms, alarms, ""), ("sick", misses, sick - misses, named)]
+    rows = [("", "line is quiet", "line warns", "names the cause"), ("healthy", healthy - alarms, alarms, ""), ("sick", misses, sick - misses, named)]
     return "\n".join(f"{str(a):<10}{str(b):>14}{str(c):>12}{str(d):>17}" for a, b, c, d in rows)
 
 
@@ -58,6 +58,6 @@ def write(matrix):
                                 ("Sick states of the second list", True, True)):
         rows = states(matrix, sick, second)
         if rows:
-            note = "\nThe judgement was made with the first list; these were tried on it afterwards.\n" if second else ""
+            note = "\nThe rules were made with the first list; these states were tried on them afterwards.\n" if second else ""
             parts += [f"\n## {title}\n{note}", *rows]
     PAGE.write_text("\n".join(parts) + "\n")
