@@ -416,6 +416,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("ramline generate schema snapshot", "one by itself"),
         ],
     ),
+    ("generate metrics", &[("ramline generate metrics", "names, kinds and meanings")]),
 ];
 
 /// Of an experiment without examples of its own.

@@ -26,7 +26,7 @@ mod reading;
 mod spelled;
 mod write;
 
-pub use families::{FAMILIES, all};
+pub use families::{FAMILIES, all, table};
 pub use family::{Family, Kind, Unit};
 pub use reading::Limits;
 pub use write::{Form, text};

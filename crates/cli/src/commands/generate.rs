@@ -9,7 +9,7 @@ use ramline_view::schema;
 use crate::prelude::*;
 use crate::{complete, manual};
 
-/// Write the man pages and shell completions of this version, or print the JSON schemas of what it prints
+/// Write the man pages and shell completions of this version, or print its JSON schemas or metrics
 #[derive(Debug, Args)]
 pub struct Generate {
     #[command(subcommand)]
@@ -36,6 +36,8 @@ enum What {
         #[arg(value_name = "DOCUMENT")]
         name: Option<String>,
     },
+    /// Print the table of all metrics of `ramline export`, as Markdown
+    Metrics,
 }
 
 impl Generate {
@@ -56,6 +58,7 @@ impl Generate {
                     write(&dir.join(path), script)?;
                 }
             }
+            What::Metrics => output::text(&ramline_export::table())?,
             What::Schema { name: None } => output::json_text(schema::text())?,
             What::Schema { name: Some(name) } => {
                 let unknown = || {
