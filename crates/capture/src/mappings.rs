@@ -40,6 +40,39 @@ pub fn parse(text: &[u8]) -> Vec<Mapping> {
     text.split(|byte| *byte == b'\n').filter_map(line).collect()
 }
 
+/// An address that is mapped, of the text of mappings: the top of its stack, which every program has, or else the first there is.
+#[must_use]
+pub fn any_address(text: &[u8]) -> Option<u64> {
+    let lines = || text.split(|byte| *byte == b'\n');
+    let stack = lines().find(|line| line.ends_with(b"[stack]"));
+    let (start, end) =
+        std::str::from_utf8(stack.or_else(|| lines().next())?).ok()?.split(' ').next()?.split_once('-')?;
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    if stack.is_some() { hex(end)?.checked_sub(1) } else { hex(start) }
+}
+
+/// Addresses between mappings, in the pieces of 1 GiB in which there are some: what is mapped next is near what is mapped.
+#[must_use]
+pub fn gaps(mappings: &[Mapping]) -> Vec<Range<u64>> {
+    const PIECE: u64 = 1 << 30;
+    let (mut out, mut next) = (Vec::new(), 0_u64);
+    let mut add = |from: u64, to: u64| out.extend((from < to).then_some(from..to));
+    for mapping in mappings {
+        let Range { start, end } = mapping.range;
+        let piece_of_last = next.next_multiple_of(PIECE);
+        let piece = start / PIECE * PIECE;
+        if piece > piece_of_last {
+            add(next, piece_of_last);
+            add(piece, start);
+        } else {
+            add(next, start);
+        }
+        next = next.max(end);
+    }
+    add(next, next.next_multiple_of(PIECE));
+    out
+}
+
 fn line(line: &[u8]) -> Option<Mapping> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let mut word = || std::str::from_utf8(words.next()?).ok();
@@ -78,6 +111,20 @@ fn line(line: &[u8]) -> Option<Mapping> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_the_top_of_the_stack_and_gaps_are_between_and_around_mappings() {
+        let text = b"400000-401000 r--p 0 00:00 0\n7ffc00000000-7ffc00021000 rw-p 0 00:00 0   [stack]\n";
+        assert_eq!(any_address(text), Some(0x7ffc_0002_0fff));
+        assert_eq!((any_address(b"400000-401000 r--p 0 00:00 0\n"), any_address(b"")), (Some(0x40_0000), None));
+        let at = |start: u64, end: u64| Mapping { range: start..end, executable: false, what: Mapped::Anonymous };
+        let gib = 1 << 30;
+        assert_eq!(
+            gaps(&[at(4096, 8192), at(12288, 16384), at(9 * gib + 4096, 9 * gib + 8192)]),
+            [0..4096, 8192..12288, 16384..gib, 9 * gib..9 * gib + 4096, 9 * gib + 8192..10 * gib]
+        );
+        assert!(gaps(&[]).is_empty());
+    }
 
     #[test]
     fn a_heap_is_anonymous_a_library_is_a_file_and_the_kernels_pages_are_left_out() {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ramline_kernel::bpf::PageTables;
 use ramline_kernel::cgroup::ReclaimCount;
+use ramline_kernel::process::MemoryKeeper;
 use ramline_kernel::{KernelError, Root, place, process, signals};
 use ramline_trace::touches::{Epoch, EpochState, MOST_RUNS, Record, TouchesError, Writer};
 use ramline_units::{Bytes, Nanos};
@@ -15,7 +16,7 @@ use crate::pace::{Pace, SHORTEST, expected_pause};
 use crate::proof::{Proof, prove};
 use crate::regions::{News, Regions};
 use crate::runs::RunsByRegion;
-use crate::watched::Watched;
+use crate::watched::{Look, Watched};
 
 /// So much of the disk is left free.
 const KEPT_FREE: Bytes = Bytes::from_mib(64);
@@ -123,6 +124,31 @@ impl From<TouchesError> for CaptureError {
     }
 }
 
+/// What looks of one epoch gave.
+#[derive(Debug, Default)]
+struct Sum {
+    touched: RunsByRegion,
+    resident: u64,
+    huge: u64,
+    state: EpochState,
+    /// What is given back when the epoch is over.
+    late: Vec<News>,
+    lost: u64,
+}
+
+impl Sum {
+    fn add(&mut self, look: Look) {
+        self.touched.merge(look.touched);
+        self.resident += look.resident;
+        self.huge += look.huge;
+        self.state.cpu_ns += look.cpu.0;
+        self.state.incomplete |= look.incomplete;
+        self.state.reclaimed |= look.reclaimed;
+        self.late.extend(look.late);
+        self.lost += u64::from(look.lost);
+    }
+}
+
 /// A recording that may begin.
 #[derive(Debug)]
 pub struct Recorder {
@@ -132,6 +158,12 @@ pub struct Recorder {
     /// What the proof found.
     pub proof: Proof,
     watched: BTreeMap<u32, Watched>,
+    /// Keeps their memory until it was read for the last time.
+    keeper: Option<MemoryKeeper>,
+    /// How long to wait until processes that have begun are looked for again.
+    admission: Duration,
+    /// What processes that have ended in this epoch have touched last.
+    left: Sum,
     /// Those that may not be read.
     unreadable: BTreeSet<u32>,
     reclaim: ReclaimCount,
@@ -198,6 +230,9 @@ impl Recorder {
             tables,
             proof,
             watched,
+            keeper: MemoryKeeper::open(),
+            admission: SHORTEST / 10,
+            left: Sum::default(),
             unreadable: BTreeSet::new(),
             reclaim,
             regions: Regions::default(),
@@ -245,7 +280,7 @@ impl Recorder {
         };
         // What was touched before is of no epoch: it is cleared, and what is held is announced.
         for one in self.watched.values_mut() {
-            one.look(&mut self.tables, &mut self.regions)?;
+            one.look(&mut self.tables, &mut self.regions, self.keeper.as_ref())?;
         }
         self.regions.news.retain(|news| matches!(news, News::Region(_)));
         for one in self.watched.values() {
@@ -255,7 +290,7 @@ impl Recorder {
         self.reclaim.grew(&self.root);
         let mut disk = Instant::now();
         loop {
-            let reason = self.epoch_ends(begin);
+            let reason = self.epoch_ends(begin, &mut out)?;
             let look = self.epoch(begin, writer, &mut out)?;
             self.pace.cost(look);
             out.epoch = self.pace.length();
@@ -270,13 +305,14 @@ impl Recorder {
                 if self.watched.is_empty() { Some(Ended::Processes) } else { reason.or(full.then_some(Ended::Disk)) };
             if let Some(ended) = ended {
                 out.ended = ended;
+                self.write_news(writer)?;
                 return Ok(out);
             }
         }
     }
 
     /// Waits for the end of an epoch; why it is the last one.
-    fn epoch_ends(&mut self, begin: Instant) -> Option<Ended> {
+    fn epoch_ends(&mut self, begin: Instant, out: &mut Recorded) -> Result<Option<Ended>, CaptureError> {
         let start = Instant::now();
         let used = |watched: &BTreeMap<u32, Watched>| watched.values().map(|one| one.cpu().0).sum::<u64>();
         let before = used(&self.watched);
@@ -285,24 +321,63 @@ impl Recorder {
             if let Some(time) = self.settings.time {
                 wait = wait.min(time.saturating_sub(begin.elapsed()));
             }
-            // A command is young: what it starts is found within the shortest epoch.
-            if self.settings.target != Target::Descendants || !self.watched.is_empty() {
-                std::thread::sleep(wait);
-            } else {
-                std::thread::sleep(wait.min(SHORTEST / 10));
+            if !matches!(self.settings.target, Target::Process(_)) {
+                wait = wait.min(self.admission);
             }
+            process::wait_for_an_end(self.watched.values().map(Watched::handle), wait);
             if signals::interrupted() {
-                return Some(Ended::Signal);
+                return Ok(Some(Ended::Signal));
             }
             if self.settings.time.is_some_and(|time| begin.elapsed() >= time) {
-                return Some(Ended::Time);
+                return Ok(Some(Ended::Time));
             }
             let cpu = Duration::from_nanos(ramline_units::growth(before, used(&self.watched)).unwrap_or(0));
-            let gone = self.watched.values().any(|one| !one.handle().is_alive());
+            self.admit(out)?;
+            self.take_leave(out)?;
+            // What it held is given back at the end of its epoch. One that ends at once would make epochs of nothing.
+            let left = self.left.resident > 0 && start.elapsed() >= self.pace.length() / 8;
+            let gone = left || self.watched.values().any(|one| one.handle().has_ended());
             if gone || self.watched.is_empty() || self.pace.is_over(start.elapsed(), cpu) {
-                return None;
+                return Ok(None);
             }
         }
+    }
+
+    /// Takes in processes that have begun, so that what they touch is seen even if they end before the epoch does.
+    fn admit(&mut self, out: &mut Recorded) -> Result<(), CaptureError> {
+        let start = Instant::now();
+        for pid in self.arrived()? {
+            if self.unreadable.contains(&pid) {
+                continue;
+            }
+            if let std::collections::btree_map::Entry::Vacant(place) = self.watched.entry(pid) {
+                // One that has ended and was not waited for yet has no memory any more.
+                let opened = Watched::open(&self.root, pid, true).ok();
+                if let Some(mut one) = opened.filter(|one| one.handle().is_alive()) {
+                    one.keep(&mut self.tables, self.keeper.as_ref())?;
+                    place.insert(one);
+                    out.processes += 1;
+                }
+            }
+        }
+        // Looking for them takes no larger a share of time than recording may.
+        self.admission = start.elapsed().div_f64(self.settings.overhead.max(1e-4)).max(SHORTEST / 10);
+        Ok(())
+    }
+
+    /// Reads what processes that have ended have touched last, and lets go of their memory.
+    fn take_leave(&mut self, out: &mut Recorded) -> Result<(), CaptureError> {
+        let start = Instant::now();
+        let ended: Vec<u32> = self.watched.iter().filter(|(_, one)| one.is_left()).map(|(pid, _)| *pid).collect();
+        for pid in &ended {
+            let Some(mut one) = self.watched.remove(pid) else { continue };
+            let look = one.last(&mut self.tables, &mut self.regions)?;
+            self.left.add(look);
+        }
+        if !ended.is_empty() {
+            out.looking += start.elapsed();
+        }
+        Ok(())
     }
 
     fn epoch<W: Write>(
@@ -311,47 +386,30 @@ impl Recorder {
         writer: &mut Writer<W>,
         out: &mut Recorded,
     ) -> Result<Duration, CaptureError> {
-        for pid in self.arrived()? {
-            if self.unreadable.contains(&pid) {
-                continue;
-            }
-            if let std::collections::btree_map::Entry::Vacant(place) = self.watched.entry(pid) {
-                // One that has ended and was not waited for yet has no memory any more.
-                let opened = Watched::open(&self.root, pid, true).ok();
-                if let Some(one) = opened.filter(|one| one.handle().is_alive()) {
-                    place.insert(one);
-                    out.processes += 1;
-                }
-            }
-        }
+        self.admit(out)?;
+        self.take_leave(out)?;
         let (start, cpu) = (Instant::now(), process::own_usage()?.cpu());
-        let (mut touched, mut resident, mut huge) = (RunsByRegion::default(), 0, 0);
-        let mut state = EpochState::default();
+        let mut sum = std::mem::take(&mut self.left);
         let mut gone = Vec::new();
         for (pid, one) in &mut self.watched {
-            let look = match one.look(&mut self.tables, &mut self.regions) {
+            let look = match one.look(&mut self.tables, &mut self.regions, self.keeper.as_ref()) {
                 // One of many that belongs to another user (set-uid) is no reason to lose the others.
                 Err(error) if error.is_denied() && !matches!(self.settings.target, Target::Process(_)) => {
                     self.unreadable.insert(*pid);
                     gone.push(*pid);
-                    state.incomplete = true;
+                    sum.state.incomplete = true;
                     continue;
                 }
                 other => other?,
             };
-            touched.merge(look.touched);
-            resident += look.resident;
-            huge += look.huge;
-            state.cpu_ns += look.cpu.0;
-            state.incomplete |= look.incomplete;
-            state.reclaimed |= look.reclaimed;
             if look.ended {
-                one.give_back_all(&mut self.regions);
-                out.last_lost += 1;
                 gone.push(*pid);
             }
+            sum.add(look);
         }
         gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
+        let Sum { touched, resident, huge, mut state, late, lost } = sum;
+        out.last_lost += lost;
         let took = start.elapsed();
         // An epoch ends when page tables are read: what is touched later is of the next one.
         state.time_ns = Nanos::from(start.duration_since(begin)).0;
@@ -365,6 +423,8 @@ impl Recorder {
                 writer.record(&Record::Epoch(Epoch { time_ns: state.time_ns, region, pages: part.to_vec() }))?;
             }
         }
+        // What was touched in this epoch is given back in the next.
+        self.regions.news.extend(late);
         out.epochs += 1;
         out.unreadable = self.unreadable.len() as u64;
         out.reclaimed += u64::from(state.reclaimed);

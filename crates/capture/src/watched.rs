@@ -1,13 +1,16 @@
 //! One process of a recording: what was touched of its memory since the last time, and what it has given back.
 
-use ramline_kernel::bpf::{AddressSpace, PageTables};
-use ramline_kernel::process::Followed;
+use std::cell::Cell;
+use std::ops::Range;
+
+use ramline_kernel::bpf::{AddressSpace, PageTables, Walked};
+use ramline_kernel::process::{Followed, KeptMemory, MemoryKeeper};
 use ramline_kernel::{KernelError, Root};
 use ramline_trace::touches::Change;
 use ramline_units::Nanos;
 
-use crate::mappings;
-use crate::regions::{Addresses, News, PAGE, Regions};
+use crate::mappings::{self, Mapping};
+use crate::regions::{Addresses, FilePlace, News, PAGE, Regions};
 use crate::runs::RunsByRegion;
 
 /// A process.
@@ -15,11 +18,17 @@ use crate::runs::RunsByRegion;
 pub struct Watched {
     handle: Followed,
     space: Option<AddressSpace>,
+    /// That memory, kept beyond its end.
+    kept: Option<KeptMemory>,
+    /// Its mappings, when it was looked at.
+    mappings: Vec<Mapping>,
     addresses: Addresses,
     /// Anonymous pages it has, in memory or in swap.
     held: RunsByRegion,
     before: Before,
     cpu: Nanos,
+    /// The most CPU time that was seen of it.
+    used: Cell<Nanos>,
 }
 
 /// What tells that pages were taken from a process which did not give them back.
@@ -50,6 +59,28 @@ pub struct Look {
     pub incomplete: bool,
     /// It has ended.
     pub ended: bool,
+    /// It has ended, and what it touched last was not seen.
+    pub lost: bool,
+    /// What is given back at the end of the epoch, since it was touched in it.
+    pub late: Vec<News>,
+}
+
+/// Addresses that are read: of a mapping, or of none that is known.
+#[derive(Debug, Clone)]
+enum Place {
+    Memory,
+    File(FilePlace),
+    /// Mapped since the process was looked at the last time, and what it was can be asked no more: memory, if it was written.
+    Unknown,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+struct Found {
+    held: RunsByRegion,
+    files: RunsByRegion,
+    swapped: u64,
+    walked: Walked,
 }
 
 impl Watched {
@@ -64,10 +95,13 @@ impl Watched {
         Ok(Watched {
             handle,
             space: None,
+            kept: None,
+            mappings: Vec::new(),
             addresses: Addresses::default(),
             held: RunsByRegion::default(),
             before: Before::default(),
             cpu,
+            used: Cell::new(cpu),
         })
     }
 
@@ -78,28 +112,31 @@ impl Watched {
 
     /// CPU time it has used so far.
     pub fn cpu(&self) -> Nanos {
-        self.handle.cpu().unwrap_or(self.cpu)
+        let seen = self.handle.cpu().unwrap_or_default().max(self.used.get());
+        self.used.set(seen);
+        seen
     }
 
-    /// Reads its page tables, then clears the accessed bits.
+    /// Reads its page tables, then clears the accessed bits. With a keeper its memory stays from here on until it was read for the last time.
     ///
     /// # Errors
     /// It may not be read: not what happens when it ends.
-    pub fn look(&mut self, tables: &mut PageTables, all: &mut Regions) -> Result<Look, KernelError> {
+    pub fn look(
+        &mut self,
+        tables: &mut PageTables,
+        all: &mut Regions,
+        keeper: Option<&MemoryKeeper>,
+    ) -> Result<Look, KernelError> {
         let mut look = Look::default();
-        let ended = |mut look: Look| {
-            (look.ended, look.incomplete) = (true, true);
-            Ok(look)
-        };
         let text = match self.handle.maps() {
             Ok(text) if !text.is_empty() => text,
             Err(error) if !error.is_absent() => return Err(error),
-            _ if self.handle.is_alive() => {
+            _ if !self.handle.has_ended() => {
                 // Between two programs, or a kernel thread.
                 look.incomplete = true;
                 return Ok(look);
             }
-            _ => return ended(look),
+            _ => return self.last(tables, all),
         };
         let pid = self.handle.pid();
         let known = match &self.space {
@@ -110,89 +147,194 @@ impl Watched {
             Some(space) => Some(space),
             None => tables.space(pid)?,
         }) else {
-            return ended(look);
+            return self.last(tables, all);
         };
         if self.space.is_some_and(|before| before.id() != space.id()) {
             // Another program: what the one before had is gone.
-            self.give_back_all(all);
-            self.addresses = Addresses::default();
+            let before = self.last(tables, all)?;
+            look = Look { ended: false, lost: false, incomplete: before.lost, ..before };
+        }
+        if self.space.is_none() {
+            self.hold(tables, space, (keeper, &text))?;
         }
         self.space = Some(space);
         let mappings = mappings::parse(&text);
-        let places: Vec<_> = mappings.iter().map(|mapping| self.addresses.place(mapping, all)).collect();
-        let ranges: Vec<_> = mappings.iter().map(|mapping| mapping.range.clone()).collect();
-        let (mut at, mut held, mut written) = (0, RunsByRegion::default(), Vec::new());
+        let (mut at_all, resident) = (Look::default(), look.resident);
+        let found = self.walk(tables, space, &mappings, false, (&mut at_all, all))?;
+        if !found.walked.is_sound {
+            if self.handle.has_ended() {
+                return self.last(tables, all);
+            }
+            // Other memory by now: nothing that was read can be believed.
+            return Ok(Look { incomplete: true, ..look });
+        }
+        look.touched.merge(at_all.touched);
+        (look.resident, look.huge) = (resident.max(at_all.resident), at_all.huge);
+        look.incomplete |= found.walked.missed > 0;
+        self.mappings = mappings;
+        match self.handle.clear_accessed() {
+            Ok(()) => {}
+            // What it has touched until now was seen, and what is left is seen at its end.
+            Err(error) if error.is_absent() => {}
+            Err(error) => return Err(error),
+        }
+        let held = found.held.ordered();
+        if found.walked.missed == 0 {
+            let freed = self.held.without(&held);
+            all.news.extend(freed.into_iter().map(|(region, run)| News::Change(region, Change::Unmap(run))));
+            self.held = held;
+            let mappings = ramline_kernel::fnv1a(ramline_kernel::FNV1A, &text);
+            let now = Before { mappings, files: found.files.ordered(), swapped: found.swapped };
+            let (same, before) = (self.before.mappings == now.mappings, &self.before);
+            look.reclaimed = same && (now.swapped > before.swapped || !before.files.without(&now.files).is_empty());
+            self.before = now;
+        }
+        look.cpu = Nanos(look.cpu.0.saturating_add(self.passed().0));
+        Ok(look)
+    }
+
+    /// Keeps the memory that it has now until it was looked at for the last time, where that can be.
+    ///
+    /// # Errors
+    /// The kernel's memory cannot be read.
+    pub fn keep(&mut self, tables: &mut PageTables, keeper: Option<&MemoryKeeper>) -> Result<(), KernelError> {
+        // One that is another's is noticed when it is looked at.
+        let text = self.handle.maps().unwrap_or_default();
+        match tables.space(self.handle.pid())? {
+            Some(space) if !text.is_empty() => self.hold(tables, space, (keeper, &text)),
+            _ => Ok(()),
+        }
+    }
+
+    fn hold(
+        &mut self,
+        tables: &mut PageTables,
+        space: AddressSpace,
+        (keeper, text): (Option<&MemoryKeeper>, &[u8]),
+    ) -> Result<(), KernelError> {
+        let kept = keeper.and_then(|keeper| keeper.keep(&self.handle, mappings::any_address(text)?));
+        // Another program may have begun since: then it is the memory of that one.
+        let is_same = tables.again(&space)?.map(|now| now.id()) == Some(space.id());
+        self.kept = kept.filter(|_| is_same);
+        if self.kept.is_some() {
+            self.space = Some(space);
+            self.mappings = mappings::parse(text);
+        }
+        Ok(())
+    }
+
+    /// CPU time since this was asked the last time.
+    fn passed(&mut self) -> Nanos {
+        let cpu = self.cpu();
+        let passed = Nanos(ramline_units::growth(self.cpu.0, cpu.0).unwrap_or(0));
+        self.cpu = cpu;
+        passed
+    }
+
+    /// It has ended, or has begun another program: reads what it touched last, where its memory was kept, and lets go of that.
+    ///
+    /// # Errors
+    /// The kernel's memory cannot be read.
+    pub fn last(&mut self, tables: &mut PageTables, all: &mut Regions) -> Result<Look, KernelError> {
+        let mut look = Look { ended: true, lost: true, ..Look::default() };
+        if let (Some(kept), Some(space)) = (self.kept.take(), self.space.take()) {
+            let (mappings, gaps) = match kept.maps() {
+                Some(text) => (mappings::parse(&text), false),
+                None => (std::mem::take(&mut self.mappings), true),
+            };
+            let mut found = self.walk(tables, space, &mappings, gaps, (&mut look, all))?;
+            drop(kept);
+            look.lost = !found.walked.is_sound;
+            look.incomplete = look.lost || found.walked.missed > 0;
+            self.held.merge(std::mem::take(&mut found.held));
+            self.held = std::mem::take(&mut self.held).ordered();
+        }
+        look.incomplete |= look.lost;
+        if let Some(ns) = self.handle.cpu_at_its_end() {
+            self.used.set(self.used.get().max(ns));
+        }
+        look.cpu = self.passed();
+        look.late = self.given_back();
+        (self.space, self.addresses, self.before) = (None, Addresses::default(), Before::default());
+        Ok(look)
+    }
+
+    /// Reads its page tables; with `gaps` also addresses near its mappings that were none when these were read.
+    fn walk(
+        &mut self,
+        tables: &mut PageTables,
+        space: AddressSpace,
+        mappings: &[Mapping],
+        gaps: bool,
+        (look, all): (&mut Look, &mut Regions),
+    ) -> Result<Found, KernelError> {
+        let known = |addresses: &mut Addresses, mapping: &Mapping, all: &mut Regions| {
+            addresses.place(mapping, all).map_or(Place::Memory, Place::File)
+        };
+        let mut parts: Vec<(Range<u64>, Place)> = Vec::with_capacity(mappings.len());
+        for mapping in mappings {
+            parts.push((mapping.range.clone(), known(&mut self.addresses, mapping, all)));
+        }
+        if gaps {
+            parts.extend(mappings::gaps(mappings).into_iter().map(|range| (range, Place::Unknown)));
+            parts.sort_unstable_by_key(|(range, _)| range.start);
+        }
+        let ranges: Vec<_> = parts.iter().map(|(range, _)| range.clone()).collect();
+        let (mut at, mut found, mut written) = (0, Found::default(), Vec::new());
         let addresses = &self.addresses;
-        let hash = ramline_kernel::fnv1a(ramline_kernel::FNV1A, &text);
-        let mut now = Before { mappings: hash, ..Before::default() };
-        let walked = tables.walk(&space, &ranges, |leaf| {
-            while ranges.get(at).is_some_and(|range| range.end <= leaf.address) {
+        let each = |leaf: ramline_kernel::bpf::Leaf| {
+            while parts.get(at).is_some_and(|(range, _)| range.end <= leaf.address) {
                 at += 1;
             }
-            let (Some(range), Some(place)) = (ranges.get(at), places.get(at)) else { return };
+            let Some((range, place)) = parts.get(at) else { return };
+            let is_unknown = matches!(place, Place::Unknown);
+            if is_unknown && !(leaf.entry.is_dirty() && leaf.entry.is_present()) {
+                return;
+            }
             // A huge page may begin before its mapping and end behind it.
             let address = leaf.address.max(range.start);
             let pages = (leaf.address + leaf.pages * PAGE).min(range.end).saturating_sub(address) / PAGE;
             let (is_present, is_accessed) = (leaf.entry.is_present(), leaf.entry.is_accessed());
             look.resident += u64::from(is_present) * pages;
-            now.swapped += u64::from(!is_present) * pages;
+            found.swapped += u64::from(!is_present) * pages;
             look.huge += u64::from(is_present && leaf.pages > 1) * pages;
             match place {
-                Some(place) if !(place.private && leaf.entry.is_dirty() && is_present) => {
+                Place::File(place) if !(place.private && leaf.entry.is_dirty() && is_present) => {
                     let page = place.first + (address - range.start) / PAGE;
                     if is_present {
-                        now.files.add(place.region, page, pages);
+                        found.files.add(place.region, page, pages);
                     }
                     if is_accessed {
                         look.touched.add(place.region, page, pages);
                     }
                 }
                 // A page of a file that the process has written for itself: by its address, as all that is anonymous.
-                Some(_) => written.push((address, pages, is_accessed)),
-                None => {
+                Place::File(_) | Place::Unknown => written.push((address, pages, is_accessed)),
+                Place::Memory => {
                     if let Some((region, page)) = addresses.page(address) {
-                        held.add(region, page, pages);
+                        found.held.add(region, page, pages);
                         if is_accessed {
                             look.touched.add(region, page, pages);
                         }
                     }
                 }
             }
-        })?;
+        };
+        found.walked = if self.kept.is_some() || gaps || look.ended {
+            tables.walk_kept(&space, &ranges, each)?
+        } else {
+            tables.walk(&space, &ranges, each)?
+        };
         for (address, pages, is_accessed) in written {
             self.addresses.cover(address..address + pages * PAGE, all);
             if let Some((region, page)) = self.addresses.page(address) {
-                held.add(region, page, pages);
+                found.held.add(region, page, pages);
                 if is_accessed {
                     look.touched.add(region, page, pages);
                 }
             }
         }
-        if !walked.is_sound {
-            // Other memory by now, or none: nothing that was read can be believed.
-            let ended = !self.handle.is_alive();
-            return Ok(Look { incomplete: true, ended, ..Look::default() });
-        }
-        look.incomplete |= walked.missed > 0;
-        match self.handle.clear_accessed() {
-            Ok(()) => {}
-            Err(error) if error.is_absent() => look.ended = true,
-            Err(error) => return Err(error),
-        }
-        let held = held.ordered();
-        if walked.missed == 0 {
-            let freed = self.held.without(&held);
-            all.news.extend(freed.into_iter().map(|(region, run)| News::Change(region, Change::Unmap(run))));
-            self.held = held;
-            now.files = now.files.ordered();
-            let (same, before) = (self.before.mappings == now.mappings, &self.before);
-            look.reclaimed = same && (now.swapped > before.swapped || !before.files.without(&now.files).is_empty());
-            self.before = now;
-        }
-        let cpu = self.cpu();
-        look.cpu = Nanos(ramline_units::growth(self.cpu.0, cpu.0).unwrap_or(0));
-        self.cpu = cpu;
-        Ok(look)
+        Ok(found)
     }
 
     /// What it holds when the recording begins.
@@ -200,9 +342,14 @@ impl Watched {
         all.news.extend(self.held.all().map(|(region, run)| News::Change(region, Change::Map(run))));
     }
 
-    /// It has ended: all its anonymous pages are gone.
-    pub fn give_back_all(&mut self, all: &mut Regions) {
+    /// Whether it has ended, and what it touched last can still be read.
+    pub fn is_left(&self) -> bool {
+        self.kept.is_some() && self.handle.has_ended()
+    }
+
+    /// All its anonymous pages are gone.
+    pub fn given_back(&mut self) -> Vec<News> {
         let held = std::mem::take(&mut self.held);
-        all.news.extend(held.all().map(|(region, run)| News::Change(region, Change::Unmap(run))));
+        held.all().map(|(region, run)| News::Change(region, Change::Unmap(run))).collect()
     }
 }

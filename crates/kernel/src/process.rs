@@ -15,6 +15,7 @@
 #![expect(unsafe_code, reason = "pre_exec")]
 
 mod followed;
+mod kept_memory;
 mod usage;
 mod work;
 
@@ -33,7 +34,8 @@ use crate::input;
 use crate::prelude::*;
 use crate::sys::{FNV1A, fnv1a};
 pub use crate::sys::{boottime, monotonic, page_size, restore_link, sync_dir, sync_file_system};
-pub use followed::{Followed, adopt_orphans, process_children};
+pub use followed::{Followed, adopt_orphans, process_children, wait_for_an_end};
+pub use kept_memory::{KeptMemory, MemoryKeeper};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 pub use work::{Work, work};

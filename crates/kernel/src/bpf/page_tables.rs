@@ -278,7 +278,22 @@ impl PageTables {
     ///
     /// # Errors
     /// The kernel's memory cannot be read.
-    pub fn walk(&mut self, space: &AddressSpace, ranges: &[Range<u64>], mut each: impl FnMut(Leaf)) -> Result<Walked> {
+    pub fn walk(&mut self, space: &AddressSpace, ranges: &[Range<u64>], each: impl FnMut(Leaf)) -> Result<Walked> {
+        let mut walked = self.walk_kept(space, ranges, each)?;
+        walked.is_sound = self.space_of(space.task, space.pid)?.as_ref() == Some(space);
+        Ok(walked)
+    }
+
+    /// The same of memory that cannot go away meanwhile ([`crate::process::KeptMemory`]): its process may have ended.
+    ///
+    /// # Errors
+    /// The kernel's memory cannot be read.
+    pub fn walk_kept(
+        &mut self,
+        space: &AddressSpace,
+        ranges: &[Range<u64>],
+        mut each: impl FnMut(Leaf),
+    ) -> Result<Walked> {
         let mut walked = Walked::default();
         let mut at = 0;
         // One table of the third level at a time, which covers 1 GiB: its tables of the last level are one read.
@@ -292,7 +307,7 @@ impl PageTables {
             next = begin.saturating_add(GIB);
             self.gibibyte(space, begin, ranges.get(at..).unwrap_or_default(), &mut walked, &mut each)?;
         }
-        walked.is_sound = self.space_of(space.task, space.pid)?.as_ref() == Some(space);
+        walked.is_sound = self.memory.words([space.memory + self.fields.root])? == [Some(space.root)];
         Ok(walked)
     }
 

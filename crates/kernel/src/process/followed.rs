@@ -5,6 +5,7 @@
 use std::io::{self, Read, Write};
 
 use ramline_units::Nanos;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode};
 
 use crate::prelude::*;
@@ -18,6 +19,8 @@ pub struct Followed {
     pid: u32,
     dir: OwnedFd,
     path: PathBuf,
+    /// Says when the last of its threads ends; none before Linux 5.3.
+    end: Option<OwnedFd>,
 }
 
 impl Followed {
@@ -29,7 +32,9 @@ impl Followed {
         let path = root.path(format!("/proc/{pid}"));
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = openat(CWD, &path, how, Mode::empty()).tried("follow", &path)?;
-        Ok(Followed { pid, dir, path })
+        // The number may have come to mean another meanwhile: then the directory is of one that has ended.
+        let end = super::pidfd(pid);
+        Ok(Followed { pid, dir, path, end })
     }
 
     /// Its number.
@@ -38,12 +43,17 @@ impl Followed {
         self.pid
     }
 
+    /// One of its files, open for reading.
+    pub(super) fn open_file(&self, name: &str) -> Result<File> {
+        let file = openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        file.map(File::from).map_err(|error| self.failed("read", &self.path.join(name), error.into()))
+    }
+
     fn read(&self, name: &str) -> Result<Vec<u8>> {
         let path = self.path.join(name);
         let mut out = Vec::new();
-        let file = openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|error| self.failed("read", &path, error.into()))?;
-        File::from(file).take(LARGEST).read_to_end(&mut out).map_err(|error| self.failed("read", &path, error))?;
+        let file = self.open_file(name)?;
+        file.take(LARGEST).read_to_end(&mut out).map_err(|error| self.failed("read", &path, error))?;
         Ok(out)
     }
 
@@ -69,6 +79,30 @@ impl Followed {
         let stat = self.read("stat").unwrap_or_default();
         let state = stat.iter().rposition(|byte| *byte == b')').and_then(|at| stat.get(at + 2));
         state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
+    }
+
+    /// Whether all its threads have ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        match &self.end {
+            Some(end) => {
+                let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+                !self.read("stat").is_ok_and(|stat| !stat.is_empty())
+                    || poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
+            }
+            None => !self.is_alive(),
+        }
+    }
+
+    /// CPU time of all its threads as long as its parent has not taken notice of its end, to a tick of the kernel's; for one that has ended, of which [`Followed::cpu`] knows no more.
+    #[must_use]
+    pub fn cpu_at_its_end(&self) -> Option<Nanos> {
+        let stat = String::from_utf8_lossy(&self.read("stat").ok()?).into_owned();
+        // Fields 14 and 15 (proc_pid_stat(5)), counted behind the name, which may hold blanks.
+        let mut words = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let mut ticks = || words.next()?.parse::<u64>().ok();
+        let ticks = ticks()?.checked_add(ticks()?)?;
+        Some(Nanos(ticks.checked_mul(1_000_000_000)? / rustix::param::clock_ticks_per_second().max(1)))
     }
 
     /// Its name (comm).
@@ -119,6 +153,14 @@ impl Followed {
         let pages = pages.ok_or_else(|| KernelError::malformed("read", self.path.join("statm"), &text))?;
         Ok(Bytes(pages.saturating_mul(super::page_size())))
     }
+}
+
+/// Waits until one of them ends, or for so long.
+pub fn wait_for_an_end<'a>(processes: impl Iterator<Item = &'a Followed>, time: Duration) {
+    let mut ends: Vec<PollFd<'_>> =
+        processes.filter_map(|one| Some(PollFd::new(one.end.as_ref()?, PollFlags::IN))).collect();
+    // A signal ends it early, as an end does.
+    let _ready = poll(&mut ends, Timespec::try_from(time).ok().as_ref());
 }
 
 /// The children of a process, of all its threads; empty when it has ended.

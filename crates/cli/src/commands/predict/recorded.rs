@@ -123,7 +123,7 @@ impl Recorded {
             notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));
         }
         if recorded.last_lost > 0 {
-            notes.push(format!("not recorded: the last epoch of {} processes that ended", recorded.last_lost));
+            notes.push(format!("not recorded: what {} processes touched last before they ended", recorded.last_lost));
         }
         if recorded.unreadable > 0 {
             notes.push(format!("not recorded: {} processes that this user may not read", recorded.unreadable));

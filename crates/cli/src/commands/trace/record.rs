@@ -238,10 +238,11 @@ pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<(ExitStatus, Us
 }
 
 /// The most that a process of the command had in RAM, and what of it was seen, where that is less by more than a part in twenty: its memory grew after it
-/// was last looked at. Of a command that was ended by us nothing is missing.
+/// was last looked at. Of a command that was ended by us nothing is missing, nor where the end of each process was seen.
 pub fn unseen(done: &Recorded, usage: &Usage) -> Option<(Bytes, Bytes)> {
     let seen = Bytes(done.resident_peak.saturating_mul(process::page_size()));
-    (done.ended == Ended::Processes && seen.0 < usage.max_rss.0 / 20 * 19).then_some((usage.max_rss, seen))
+    (done.ended == Ended::Processes && done.last_lost > 0 && seen.0 < usage.max_rss.0 / 20 * 19)
+        .then_some((usage.max_rss, seen))
 }
 
 /// What was recorded, by which method, what it cost and what was lost.
@@ -280,7 +281,7 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
     ));
     out.push("Not recorded: which pages were written, read(2) and write(2), the order within an epoch.".to_owned());
     if done.last_lost > 0 {
-        out.push(format!("Lost: the last epoch of {} that ended.", things(done.last_lost, "process", "processes")));
+        out.push(format!("Lost: what {} touched last before the end.", things(done.last_lost, "process", "processes")));
     }
     if done.unreadable > 0 {
         out.push(format!(
