@@ -51,7 +51,7 @@ pub use outcome::{FigureDifference, no_pressure};
 pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
     Arm, Better, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord, SwapKind,
-    Verdict, Workload,
+    TIMES_AS_LONG, Verdict, Workload,
 };
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};

@@ -20,7 +20,7 @@ use crate::prelude::*;
 use crate::tiers::CodecTimes;
 
 pub use ended::{RunOutcome, Verdict};
-pub use figure::{Better, Figure};
+pub use figure::{Better, Figure, TIMES_AS_LONG};
 
 /// The newest format this version writes and the newest it reads.
 pub const FORMAT: u32 = 1;

@@ -1,13 +1,13 @@
 //! What a series measured, foretold: machine and program are taken from it, counts are not.
 
-use ramline_evidence::{Arm, RunRecord, SwapKind, Workload};
+use ramline_evidence::{Arm, RunRecord, SwapKind, TIMES_AS_LONG, Workload};
 use ramline_sim::cost::{Disk, Pace, Spread};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Program;
 
 use crate::basis::{Basis, FIRST_LOOK};
 use crate::error::{PredictError, Result};
-use crate::forecast::{Figures, Forecast, Seen};
+use crate::forecast::{Figures, Forecast, Range, Seen};
 use crate::known;
 use crate::lengths::Lengths;
 use crate::measured::{command, measured};
@@ -115,11 +115,14 @@ pub fn against(
 /// Puts what runs of the command itself measured beside the forecast of its recording, at the limit of the runs.
 pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
     for setting in &mut forecast.settings {
-        let is_of_it =
-            |record: &&RunRecord| record.workload.limit == setting.limit && record.arm.name == setting.short_name();
-        let runs: Vec<Seen> = records.iter().filter(is_of_it).filter_map(command).collect();
+        let (limit, name) = (setting.limit, setting.short_name());
+        let of_it: Vec<&RunRecord> =
+            records.iter().filter(|record| record.workload.limit == limit && record.arm.name == name).collect();
+        let runs: Vec<Seen> = of_it.iter().filter_map(|record| command(record)).collect();
+        let times = of_it.iter().flat_map(|record| &record.figures).filter(|figure| figure.name == TIMES_AS_LONG);
+        let times = times.map(|figure| figure.value).collect();
         setting.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-        setting.measured = Figures::of(&runs);
+        setting.measured = Figures::of(&runs).map(|figures| Figures { slower: Range::of(times), ..figures });
     }
 }
 

@@ -15,6 +15,9 @@ pub enum Better {
     Neither,
 }
 
+/// The figure of a command within a limit: how many times as long it took as the one run without.
+pub const TIMES_AS_LONG: &str = "times as long";
+
 /// One number a run brought, in the order in which tables show it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -4,7 +4,7 @@
 //! part of the limit, as it is part of RAM on a machine. What it is not: a search for the limit, which is
 //! [`super::knee`], or a measurement of the command's files: those are in the page cache, and paid for by others.
 
-use ramline_evidence::PoolBalance;
+use ramline_evidence::{PoolBalance, TIMES_AS_LONG};
 
 use crate::limited::plan::unknown_algorithm;
 use crate::limited::{Sandbox, Sizes, swaps_to_disk};
@@ -72,6 +72,8 @@ struct SwapCommand {
     dir: Option<PathBuf>,
     limit: Bytes,
     used: Bytes,
+    /// What it takes without a limit.
+    alone: Nanos,
     patience: Duration,
 }
 
@@ -143,8 +145,8 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     if arms.iter().any(|arm| arm.swappiness.is_some()) {
         global.extend(consent::swappiness(Some(hierarchy.version())));
     }
-    let (limit, used, patience) = (Bytes::ZERO, Bytes::ZERO, LEAST_TIME);
-    let work = SwapCommand { argv, hierarchy, asked, timeout, place, dir: None, limit, used, patience };
+    let (limit, used, alone, patience) = (Bytes::ZERO, Bytes::ZERO, Nanos(0), LEAST_TIME);
+    let work = SwapCommand { argv, hierarchy, asked, timeout, place, dir: None, limit, used, alone, patience };
     let work = Box::new(work);
     Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run: timeout, work })
 }
@@ -173,6 +175,7 @@ impl Series for SwapCommand {
         if let Some(place) = &self.place {
             self.dir = Some(scratch::own_dir(&place.dir, bench.run)?);
         }
+        self.alone = ran.wall;
         self.patience = (Duration::from_nanos(ran.wall.0) * PATIENCE).clamp(LEAST_TIME, self.timeout.max(LEAST_TIME));
         Ok(())
     }
@@ -205,16 +208,19 @@ impl Series for SwapCommand {
         record.reclaim.read_bytes = layers.read(record);
         observe::note_killed_bystanders(record);
         record.notes.extend(record.pool.as_ref().and_then(off));
-        conclude(&ran, record);
+        conclude(&ran, self.alone, record);
         Ok(())
     }
 }
 
 /// A command that failed, was killed or given up took no time that could be compared.
-fn conclude(ran: &Ran, record: &mut RunRecord) {
+fn conclude(ran: &Ran, alone: Nanos, record: &mut RunRecord) {
     // What the process itself was charged as read is what came from zram too.
     let own = ran.figures().into_iter().filter(|figure| figure.name != "read from disks");
     let mut all = Figures(if record.verdict == Verdict::Completed { own.collect() } else { Vec::new() });
+    if record.verdict == Verdict::Completed && alone.0 > 0 {
+        all.add(TIMES_AS_LONG, ran.wall.as_secs_f64() / alone.as_secs_f64(), "times", Better::Lower);
+    }
     let reclaim = &record.reclaim;
     // Counters of the whole machine in version 1; on a quiet one that is the command.
     all.pages("swapped out", reclaim.swap_out, Better::Neither);

@@ -124,10 +124,12 @@ pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
         .left("measured", |setting| ends(setting.measured.as_ref()))
         .right("runs", |setting| u64::from(setting.runs));
     sheet.table(table);
-    for (name, pick, text) in figures {
+    let slower: (&str, Pick, Text) = ("Times as long as without a limit", |figures| figures.slower, times);
+    for (at, (name, pick, text)) in std::iter::once(&slower).chain(figures).enumerate() {
         let of = |figures: Option<&Figures>| figures.and_then(pick);
         let show = |range: Option<Range>| range.map_or_else(|| "-".to_owned(), text);
-        let is_known = |setting: &Foretold| setting.foretold.is_some_and(|figures| !figures.unknown_counts);
+        // What is not known are counts, and not the time.
+        let is_known = |setting: &Foretold| at == 0 || setting.foretold.is_some_and(|figures| !figures.unknown_counts);
         let table = Table::of(&settings)
             .left("setting", |setting| setting.short_name())
             .right("predicted", |setting| {
