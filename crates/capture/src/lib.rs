@@ -4,10 +4,12 @@
 //! through /proc/PID/clear_refs. Seen is which page was touched in an epoch, not how often, in which order, or whether it was written.
 //!
 //! - `mappings`: the lines of /proc/PID/maps; `regions`: which region of the file an address belongs to.
+//! - `frames`: which pages are shared since fork(2).
 //! - `watched`: one process and one look at it; `pace`: how long epochs are.
 //! - `proof`: what is tried on pages of our own before anything else.
 //! - `recorder`: the loop.
 
+mod frames;
 pub mod mappings;
 pub mod pace;
 pub mod proof;

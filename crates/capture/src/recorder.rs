@@ -390,8 +390,11 @@ impl Recorder {
         self.take_leave(out)?;
         let (start, cpu) = (Instant::now(), process::own_usage()?.cpu());
         let mut sum = std::mem::take(&mut self.left);
+        self.regions.frames.clear();
         let mut gone = Vec::new();
-        for (pid, one) in &mut self.watched {
+        let mut by_age: Vec<(&u32, &mut Watched)> = self.watched.iter_mut().collect();
+        by_age.sort_by_key(|(_, one)| one.age());
+        for (pid, one) in by_age {
             let look = match one.look(&mut self.tables, &mut self.regions, self.keeper.as_ref()) {
                 // One of many that belongs to another user (set-uid) is no reason to lose the others.
                 Err(error) if error.is_denied() && !matches!(self.settings.target, Target::Process(_)) => {

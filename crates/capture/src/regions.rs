@@ -9,6 +9,7 @@ use std::ops::Range;
 use ramline_trace::FileId;
 use ramline_trace::touches::{Backing, Change, Region};
 
+use crate::frames::Frames;
 use crate::mappings::{Mapped, Mapping};
 
 /// Bytes of a page, and of what page tables count in.
@@ -33,6 +34,8 @@ pub struct Regions {
     files: HashMap<FileId, (u32, u64)>,
     /// What was not written yet.
     pub news: Vec<News>,
+    /// Memory of processes, to find what they share.
+    pub frames: Frames,
 }
 
 impl Regions {

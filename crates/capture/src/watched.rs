@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use ramline_kernel::bpf::{AddressSpace, PageTables, Walked};
-use ramline_kernel::process::{Followed, KeptMemory, MemoryKeeper};
+use ramline_kernel::process::{self, Followed, KeptMemory, MemoryKeeper};
 use ramline_kernel::{KernelError, Root};
 use ramline_trace::touches::Change;
 use ramline_units::Nanos;
@@ -17,6 +17,8 @@ use crate::runs::RunsByRegion;
 #[derive(Debug)]
 pub struct Watched {
     handle: Followed,
+    /// When it began: of what it shares with another, the older one has it.
+    began: u64,
     space: Option<AddressSpace>,
     /// That memory, kept beyond its end.
     kept: Option<KeptMemory>,
@@ -94,6 +96,7 @@ impl Watched {
         let cpu = if new { Nanos(0) } else { handle.cpu().unwrap_or(Nanos(0)) };
         Ok(Watched {
             handle,
+            began: process::start_time(root, pid).unwrap_or(u64::MAX),
             space: None,
             kept: None,
             mappings: Vec::new(),
@@ -103,6 +106,11 @@ impl Watched {
             cpu,
             used: Cell::new(cpu),
         })
+    }
+
+    /// When it began, in ticks since boot, and its number.
+    pub const fn age(&self) -> (u64, u32) {
+        (self.began, self.handle.pid())
     }
 
     /// The process.
@@ -255,6 +263,7 @@ impl Watched {
         }
         look.cpu = self.passed();
         look.late = self.given_back();
+        all.frames.remove(self.handle.pid());
         (self.space, self.addresses, self.before) = (None, Addresses::default(), Before::default());
         Ok(look)
     }
@@ -281,7 +290,8 @@ impl Watched {
         }
         let ranges: Vec<_> = parts.iter().map(|(range, _)| range.clone()).collect();
         let (mut at, mut found, mut written) = (0, Found::default(), Vec::new());
-        let addresses = &self.addresses;
+        let (pid, mut own) = (self.handle.pid(), Vec::new());
+        let (addresses, frames) = (&self.addresses, &all.frames);
         let each = |leaf: ramline_kernel::bpf::Leaf| {
             while parts.get(at).is_some_and(|(range, _)| range.end <= leaf.address) {
                 at += 1;
@@ -295,6 +305,20 @@ impl Watched {
             let address = leaf.address.max(range.start);
             let pages = (leaf.address + leaf.pages * PAGE).min(range.end).saturating_sub(address) / PAGE;
             let (is_present, is_accessed) = (leaf.entry.is_present(), leaf.entry.is_accessed());
+            let is_anonymous = match place {
+                Place::Memory | Place::Unknown => true,
+                Place::File(place) => place.private && leaf.entry.is_dirty(),
+            };
+            if is_anonymous && is_present && leaf.pages == 1 {
+                let frame = leaf.entry.frame();
+                if let Some((region, page)) = frames.of_another(pid, frame, address) {
+                    if is_accessed {
+                        look.touched.add(region, page, 1);
+                    }
+                    return;
+                }
+                own.push((frame, address));
+            }
             look.resident += u64::from(is_present) * pages;
             found.swapped += u64::from(!is_present) * pages;
             look.huge += u64::from(is_present && leaf.pages > 1) * pages;
@@ -334,6 +358,9 @@ impl Watched {
                 }
             }
         }
+        let addresses = &self.addresses;
+        let own = own.into_iter().filter_map(|(frame, address)| Some((frame, address, addresses.page(address)?)));
+        all.frames.add(pid, own);
         Ok(found)
     }
 

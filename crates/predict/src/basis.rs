@@ -60,7 +60,8 @@ impl<'a> Basis<'a> {
             is_virtual: question.is_virtual,
             between,
             layer: 0.0,
-            follows: false,
+            // A machine with so much RAM has the pool in it, and so does the lab where it runs a command.
+            follows: question.recorded.is_some(),
             first_look,
             records: &[],
         }

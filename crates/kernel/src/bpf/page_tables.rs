@@ -58,6 +58,12 @@ impl Entry {
         self.is_present() && self.0 & ACCESSED != 0
     }
 
+    /// The number of its page frame.
+    #[must_use]
+    pub const fn frame(self) -> u64 {
+        (self.0 & PHYSICAL) >> 12
+    }
+
     /// It was written through this mapping at some time. In a private mapping of a file such a page is anonymous.
     #[must_use]
     pub const fn is_dirty(self) -> bool {

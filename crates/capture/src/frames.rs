@@ -1,0 +1,65 @@
+//! Which page frames hold memory of processes: what fork(2) has left shared is one page, and not one for each process.
+//!
+//! A page is shared where two processes have the same frame at the same address. It belongs to the process that was looked at first, which is the older one, until one of them writes: then
+//! that has a frame of its own. What it is not: a list that is right at every moment. It is made anew in each epoch; a frame that was freed and used again at the same address meanwhile is
+//! taken for shared by a process that ends before the next.
+
+/// A page of memory: a region of the recording and the page in it.
+type Page = (u32, u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    frame: u64,
+    address: u64,
+    process: u32,
+    page: Page,
+}
+
+/// The frames of all processes that were looked at in an epoch.
+#[derive(Debug, Default)]
+pub struct Frames(Vec<Held>);
+
+impl Frames {
+    /// A new epoch.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// A process has these, by frame and address.
+    pub fn add(&mut self, process: u32, found: impl Iterator<Item = (u64, u64, Page)>) {
+        self.0.extend(found.map(|(frame, address, page)| Held { frame, address, process, page }));
+        self.0.sort();
+    }
+
+    /// It has ended, or has other memory now.
+    pub fn remove(&mut self, process: u32) {
+        self.0.retain(|held| held.process != process);
+    }
+
+    /// The page that this frame at this address is to another process.
+    pub fn of_another(&self, process: u32, frame: u64, address: u64) -> Option<Page> {
+        let at = self.0.partition_point(|held| (held.frame, held.address) < (frame, address));
+        let same = self.0.get(at..)?.iter().take_while(|held| (held.frame, held.address) == (frame, address));
+        same.filter(|held| held.process != process).map(|held| held.page).next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_at_the_same_address_of_two_processes_is_one_page_until_its_first_one_ends() {
+        let mut frames = Frames::default();
+        frames.add(10, [(7, 4096, (0, 1)), (5, 8192, (0, 2))].into_iter());
+        assert_eq!(frames.of_another(11, 7, 4096), Some((0, 1)));
+        // Its own is no other's, and the same frame elsewhere is another page.
+        assert_eq!([frames.of_another(10, 7, 4096), frames.of_another(11, 7, 8192)], [None, None]);
+        frames.add(11, [(9, 4096, (1, 1))].into_iter());
+        assert_eq!(frames.of_another(10, 9, 4096), Some((1, 1)));
+        frames.remove(10);
+        assert_eq!(frames.of_another(11, 7, 4096), None);
+        frames.clear();
+        assert_eq!(frames.of_another(10, 9, 4096), None);
+    }
+}
