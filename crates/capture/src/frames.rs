@@ -9,8 +9,9 @@ type Page = (u32, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
-    frame: u64,
+    // First, since page tables are read by address: what is added is sorted already.
     address: u64,
+    frame: u64,
     process: u32,
     page: Page,
 }
@@ -38,8 +39,8 @@ impl Frames {
 
     /// The page that this frame at this address is to another process.
     pub fn of_another(&self, process: u32, frame: u64, address: u64) -> Option<Page> {
-        let at = self.0.partition_point(|held| (held.frame, held.address) < (frame, address));
-        let same = self.0.get(at..)?.iter().take_while(|held| (held.frame, held.address) == (frame, address));
+        let at = self.0.partition_point(|held| (held.address, held.frame) < (address, frame));
+        let same = self.0.get(at..)?.iter().take_while(|held| (held.address, held.frame) == (address, frame));
         same.filter(|held| held.process != process).map(|held| held.page).next()
     }
 }

@@ -128,7 +128,10 @@ impl From<TouchesError> for CaptureError {
 #[derive(Debug, Default)]
 struct Sum {
     touched: RunsByRegion,
+    /// Pages of memory of one process each.
     resident: u64,
+    /// Pages of files and shared memory, which several may have.
+    files: RunsByRegion,
     huge: u64,
     state: EpochState,
     /// What is given back when the epoch is over.
@@ -139,6 +142,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, look: Look) {
         self.touched.merge(look.touched);
+        self.files.merge(look.files);
         self.resident += look.resident;
         self.huge += look.huge;
         self.state.cpu_ns += look.cpu.0;
@@ -411,7 +415,9 @@ impl Recorder {
             sum.add(look);
         }
         gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
-        let Sum { touched, resident, huge, mut state, late, lost } = sum;
+        let Sum { touched, resident, files, huge, mut state, late, lost } = sum;
+        // What several processes map is there once.
+        let resident = resident + files.ordered().all().map(|(_, run)| run.count).sum::<u64>();
         out.last_lost += lost;
         let took = start.elapsed();
         // An epoch ends when page tables are read: what is touched later is of the next one.

@@ -49,8 +49,10 @@ struct Before {
 pub struct Look {
     /// Pages touched.
     pub touched: RunsByRegion,
-    /// Pages present.
+    /// Pages of memory of its own that are present.
     pub resident: u64,
+    /// Pages of files and shared memory that are present: others may have them too.
+    pub files: RunsByRegion,
     /// Of them, those in huge pages.
     pub huge: u64,
     /// Pages were taken from it: of a file, with the same mappings as before, or to swap.
@@ -177,6 +179,7 @@ impl Watched {
             return Ok(Look { incomplete: true, ..look });
         }
         look.touched.merge(at_all.touched);
+        look.files.merge(found.files.clone());
         (look.resident, look.huge) = (resident.max(at_all.resident), at_all.huge);
         look.incomplete |= found.walked.missed > 0;
         self.mappings = mappings;
@@ -254,6 +257,7 @@ impl Watched {
             drop(kept);
             look.lost = !found.walked.is_sound;
             look.incomplete = look.lost || found.walked.missed > 0;
+            look.files = found.files;
             self.held.merge(std::mem::take(&mut found.held));
             self.held = std::mem::take(&mut self.held).ordered();
         }
@@ -319,7 +323,7 @@ impl Watched {
                 }
                 own.push((frame, address));
             }
-            look.resident += u64::from(is_present) * pages;
+            look.resident += u64::from(is_present && is_anonymous) * pages;
             found.swapped += u64::from(!is_present) * pages;
             look.huge += u64::from(is_present && leaf.pages > 1) * pages;
             match place {
