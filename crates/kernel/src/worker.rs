@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crate::signals;
 
+/// Enough for some system calls.
+const SMALL_STACK: usize = 64 << 10;
 /// For tests: a worker of this kind panics when it begins.
 const PANIC_IN: &str = "RAMLINE_TEST_PANIC_IN";
 
@@ -109,6 +111,14 @@ pub fn within<T: Send + 'static>(
 #[must_use]
 pub fn are_allowed() -> bool {
     Builder::new().stack_size(64 << 10).spawn(|| ()).is_ok_and(|thread| thread.join().is_ok())
+}
+
+/// A thread that does little and has a small stack; `None` where no more threads are allowed.
+pub(crate) fn small<T: Send + 'static>(
+    kind: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<JoinHandle<T>> {
+    Builder::new().stack_size(SMALL_STACK).spawn(move || run(kind, work)).ok()
 }
 
 /// Begins a thread of its own with [`run`].

@@ -24,12 +24,11 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, UserfaultfdFlags, madvise, mmap_an
 use super::Followed;
 use crate::prelude::*;
 use crate::sys::ioctl_with;
+use crate::worker;
 
 /// Processes whose memory is kept at a time: each takes a thread, two descriptors and a page.
 const MOST: usize = 256;
 const PAGE: usize = 4096;
-/// A thread does one system call.
-const STACK: usize = 64 << 10;
 /// How long the read may take to come to the page that is withheld: it waits for the lock of the mappings.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -160,11 +159,11 @@ impl MemoryKeeper {
         let (maps, memory) = (process.open_file("maps").ok()?, process.open_file("mem").ok()?);
         let (withheld, at) = (Arc::clone(&self.0), libc::off64_t::try_from(address).ok()?);
         let number = self.0.free.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-        let reader = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        let reader = worker::small("kept memory", move || {
             // SAFETY: one byte into a page of ours that nothing else uses, and that lives as long as `withheld`. It may fail: then nothing is kept.
             unsafe { libc::pread64(memory.as_raw_fd(), withheld.page(number).cast(), 1, at) };
         });
-        let Ok(reader) = reader else {
+        let Some(reader) = reader else {
             self.0.take_back(number);
             return None;
         };
