@@ -59,6 +59,7 @@ pub struct Sandbox {
     pub codec: Option<CodecTimes>,
     /// Settings as read back, by name.
     pub verified: BTreeMap<String, String>,
+    limit: Bytes,
 }
 
 impl Sandbox {
@@ -103,7 +104,20 @@ impl Sandbox {
         };
         let keeper = pool.map(start).transpose()?;
         let base = group.stat()?;
-        Ok(Sandbox { group, base, keeper, codec, verified })
+        Ok(Sandbox { group, base, keeper, codec, verified, limit })
+    }
+
+    /// Adds to the limit what the worker has of its own and the kernel keeps for it, so that its load has what was asked for. It has locked its memory and
+    /// waits, so that what it has now is there until it ends; how much that is.
+    ///
+    /// # Errors
+    /// The limit cannot be written.
+    pub fn make_up_for(&self, worker: &GroupStat) -> Result<Bytes> {
+        let own = worker.anon.unwrap_or_default() + worker.kernel.unwrap_or_default();
+        // Before the limit is written: whoever follows a pool may write one meanwhile.
+        self.keeper.iter().for_each(|keeper| keeper.add(own));
+        self.group.set_memory_limit(Limit::At(self.limit + own))?;
+        Ok(own)
     }
 }
 

@@ -86,6 +86,7 @@ struct Shared {
     lost: AtomicBool,
     limit: AtomicU64,
     pool: AtomicU64,
+    worker: AtomicU64,
 }
 
 impl PoolKeeper {
@@ -116,6 +117,11 @@ impl PoolKeeper {
     #[must_use]
     pub fn now(&self) -> (Bytes, Bytes) {
         (Bytes(self.shared.limit.load(Ordering::Relaxed)), Bytes(self.shared.pool.load(Ordering::Relaxed)))
+    }
+
+    /// Memory of the worker itself, which is added to every limit that is written from now on.
+    pub fn add(&self, worker: Bytes) {
+        self.shared.worker.store(worker.0, Ordering::Relaxed);
     }
 
     /// True once the pool could not be read any more: from then on the sum is not kept.
@@ -194,7 +200,10 @@ impl Follower {
             let wanted = nominal.saturating_sub(pool);
             let moved = wanted.0.abs_diff(self.limit.0) >= step.0.max(1);
             if moved {
-                self.move_limit(wanted.max(self.limit.saturating_sub(step)));
+                self.move_limit(
+                    wanted.max(self.limit.saturating_sub(step)),
+                    Bytes(shared.worker.load(Ordering::Relaxed)),
+                );
             }
             shared.limit.store(self.limit.0, Ordering::Relaxed);
             shared.pool.store(pool.0, Ordering::Relaxed);
@@ -208,8 +217,8 @@ impl Follower {
         self.balance
     }
 
-    fn move_limit(&mut self, next: Bytes) {
-        match self.group.set_memory_limit(Limit::At(next)) {
+    fn move_limit(&mut self, next: Bytes, worker: Bytes) {
+        match self.group.set_memory_limit(Limit::At(next + worker)) {
             Ok(_) => self.limit = next,
             Err(_) => self.balance.refused += 1,
         }

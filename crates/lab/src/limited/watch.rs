@@ -132,10 +132,15 @@ impl<'a> Watch<'a> {
         if !done {
             self.child.must_be_in(&self.sandbox.group)?;
             let stat = self.sandbox.group.stat()?;
-            self.record.ready = observe::counters(self.root, &stat);
-            self.record.ready.retain(|name, _| name.starts_with("group."));
+            let worker = self.sandbox.make_up_for(&stat)?;
+            let counters = observe::counters(self.root, &stat).into_iter();
+            let of_worker =
+                |(name, value): (String, u64)| Some((format!("worker.{}", name.strip_prefix("group.")?), value));
+            self.record.ready = counters.filter_map(of_worker).collect();
             let harness = stat.current.unwrap_or_default();
             self.record.verified.insert("harness in the group before the start".to_owned(), harness.to_string());
+            let added = "added to the limit for the worker itself, which is locked".to_owned();
+            self.record.verified.insert(added, worker.to_string());
             self.child.resume();
             return Ok(());
         }

@@ -18,11 +18,10 @@ const TOUCHES: u64 = 2;
 /// Time between reports.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
-/// A program of which so many pages are idle, and these are needed at each report, in this order.
-#[must_use]
-pub const fn program(idle: u32, report: &'static [u32]) -> Program {
-    Program { idle, report, look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: Program::OWN }
-}
+/// The program that does the touches, as a simulator has it. What it has before it maps its load is locked and added to the limit, so that nothing of it can leave and nothing of
+/// it is in what the load has.
+pub const PROGRAM: Program =
+    Program { idle: 0, report: &[], look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: [0, 0] };
 
 /// A region of the load, as this process has it.
 pub struct Target {

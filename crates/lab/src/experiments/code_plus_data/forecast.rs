@@ -8,15 +8,10 @@ use ramline_trace::generate::Load;
 
 use super::settings::Settings;
 use super::workload::load;
-use crate::limited::forecast::{Program, Question};
-use crate::limited::work::program;
+use crate::limited::forecast::Question;
+use crate::limited::work::PROGRAM;
 use crate::prelude::*;
 
-/// In traced runs the kernel took 108 pages of this program, most of them relocated data, in the order in which the program had got them; of these 24 were needed again at each report and
-/// left together, into slots that follow each other (/proc/PID/pagemap). They were always needed in this order. Three lie beside the one before: only there does a read
-/// bring two (`swapin_nr_pages`), so that most come back one by one.
-const NEEDED: [u32; 24] = [14, 18, 1, 8, 13, 6, 21, 15, 5, 4, 22, 3, 2, 23, 11, 0, 17, 16, 9, 19, 7, 10, 20, 12];
-const PROGRAM: Program = program(84, &NEEDED);
 /// User time of its runs, less that of the fill: 0.1 to 0.2 µs a touch.
 const BETWEEN: f64 = 100.0;
 

@@ -17,6 +17,10 @@ use crate::prelude::*;
 pub fn work(task: Value) -> Result<()> {
     let task: &WorkTask = &child::task(task)?;
     let (workload, load) = (&task.workload, Load::CodePlusData(load(&task.workload)));
+    // What it touches with is made and locked before it reports: it is the same in every run, and added to the limit.
+    let (touches, buffer, mut filler) = (load.rounds(), work::buffer(&load), Filler::new(task.fill, workload.seed));
+    let mut brake = Brake::new(task.hold.as_deref())?;
+    process::lock_present()?;
     child::report_and_wait(&now(WorkReport::default())?)?;
     let code = scratch::map(&task.code)?;
     // First-touch charging: this read charges the first window of the file to the sandbox.
@@ -27,16 +31,12 @@ pub fn work(task: Value) -> Result<()> {
     let Some(mut data) = region(task, workload.data_units)? else {
         return Err(LabError::usage("no data to work on", "ramline lab run code-plus-data --unit 32MiB"));
     };
-    let mut brake = Brake::new(task.hold.as_deref())?;
     // Ballast first, as programs that were there before; then the data.
-    let mut filler = Filler::new(task.fill, workload.seed);
     let total = units(task, workload.data_units + workload.ballast_units);
     let took = work::fill(ballast.iter_mut().chain([&mut data]), total, &mut filler, &mut brake)?;
-    drop(filler);
     let filled =
         WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), held: brake.held, ..WorkReport::default() };
     send(filled)?;
-    let (touches, buffer) = (load.rounds(), work::buffer(&load));
     let rounds = Rounds { load: &load, touches, fill: task.fill, buffer, timeout: workload.timeout };
     let mut targets = [code, data].map(|map| Target { map, file: None });
     let mut last = rounds.run(&mut targets, &mut brake)?;
@@ -44,7 +44,10 @@ pub fn work(task: Value) -> Result<()> {
         last.ballast_resident = ballast.as_ref().and_then(resident);
     }
     // The last counters are read while the memory is still ours.
-    child::report_and_wait(&now(last)?)
+    child::report_and_wait(&now(last)?)?;
+    // It was there in all rounds.
+    drop(filler);
+    Ok(())
 }
 
 /// The touches of a workload.

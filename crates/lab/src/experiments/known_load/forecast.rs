@@ -11,13 +11,10 @@ use ramline_trace::touch::{Memory, Touches};
 use super::NAME;
 use super::asked::{self, Asked};
 use crate::limited::forecast::{PredictError, Program, Question};
-use crate::limited::work::program;
+use crate::limited::work::PROGRAM;
 use crate::params::Params;
 use crate::prelude::*;
 
-/// What the program has before it maps its load is locked in RAM, all that it touches with among it: as many anonymous pages as there were then were there at
-/// the end of every run. Reports need no more.
-const PROGRAM: Program = program(0, &[]);
 /// A simulated run of a recording times out after this multiple of its CPU time, plus the time below.
 const PATIENCE: u32 = 10;
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
@@ -42,9 +39,8 @@ pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], pa
     let mut asked = Asked::of(params)?;
     let command = format!("ramline predict {}", command_line([name.clone()]));
     asked.limit = asked::limit(params, Bytes(touches.size()), &command)?;
-    let [least, most] = PROGRAM.own;
     let assumed = format!(
-        "assumed beside the touches: a program of {least} to {most} pages of its own, and {BETWEEN:.0} ns of it from one touch to the next"
+        "assumed beside the touches: {BETWEEN:.0} ns of the program from one touch to the next, and a limit for what is touched alone, without the program's own memory"
     );
     let left_out = (!left_out.is_empty()).then(|| format!("left out of the file: {}", left_out.join("; ")));
     asked_of(touches, name, None, [Some(assumed), left_out].into_iter().flatten().collect(), &asked)
@@ -84,7 +80,7 @@ pub fn need_of(recording: &Arc<Recording>) -> Result<(Bytes, Program), PredictEr
     let ways = recorded::ways(recording, 0);
     let first = ways.first().ok_or(PredictError::BrokeOff)?;
     // Nothing is reported, and no clock is looked at.
-    let program = recorded::program(recording, Program { look: u64::MAX, ..PROGRAM });
+    let program = recorded::program(recording, Program { look: u64::MAX, own: Program::OWN, ..PROGRAM });
     recorded::need(first.as_ref(), recording.extent().resident_pages, program)
 }
 
