@@ -137,6 +137,7 @@ impl Predict {
     /// The options make no sense, or as the lab refuses.
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("predict")?;
+        let begun = Instant::now();
         let html =
             self.html.as_deref().map(|path| place::open(path, place::HTML, "ramline predict --html predicted.html"));
         let html = html.transpose()?;
@@ -206,7 +207,7 @@ impl Predict {
                     }
                     both(experiment, &folder, &params)?
                 }
-                Predicted::Recorded(_) if self.verify => Prediction::new(recorded::verify(told, self)?),
+                Predicted::Recorded(_) if self.verify => Prediction::new(recorded::verify(told, self, begun)?),
                 _ => Prediction::new(told),
             }
         };

@@ -54,8 +54,9 @@ pub(super) fn innocent(
                 }
                 _ => anon_of_group(report).or_else(|| Some(report.group.as_ref()?.memory?.usage))?,
             };
-            let hog = programs.iter().find(|program| !of_job(program)).map(ProgramUse::all).unwrap_or_default();
-            Some(little_of(filled, LITTLE) && hog.0 > job.0)
+            // Where it held little and no other program is in the log, who held the rest is not known.
+            let hog = programs.iter().find(|program| !of_job(program)).map(ProgramUse::all);
+            if little_of(filled, LITTLE) { hog.map(|hog| hog.0 > job.0) } else { Some(false) }
         }
         KillCause::Fragmentation | KillCause::CmaOnlyFree => {
             sum.and_then(|sum| sum.usable).map(|usable| little_of(usable, LITTLE)).filter(|innocent| *innocent)

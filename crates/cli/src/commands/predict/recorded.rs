@@ -36,8 +36,13 @@ const STEPS_IN_ALL: u64 = 20;
 const TIME: Duration = Duration::from_secs(60);
 /// A recording in memory takes at most this part of what can be taken.
 const PART: u64 = 8;
-/// Runs of each setting that the lab makes for --verify.
-const RUNS: &str = "3";
+/// Runs of each setting that the lab makes for --verify, where there is time for them.
+const RUNS: f64 = 3.0;
+/// It is to take no longer than this, forecast and all, or than three times the command where that is more.
+const VERIFIED_WITHIN: Duration = Duration::from_secs(300);
+const TIMES_OF_COMMAND: f64 = 3.0;
+/// A run of the lab is given up after this multiple of the time without a limit.
+const PATIENCE: f64 = 10.0;
 /// A whole command that would work.
 const HINT: &str = "ramline predict --pid 1234";
 
@@ -173,14 +178,16 @@ fn must_have_a_command(options: &Predict) -> Result<()> {
 ///
 /// # Errors
 /// As the lab refuses; there is no command to run.
-pub fn verify(mut forecast: Forecast, options: &Predict) -> Result<Forecast> {
+pub fn verify(mut forecast: Forecast, options: &Predict, begun: Instant) -> Result<Forecast> {
     must_have_a_command(options)?;
     let argv: Vec<String> = options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let Some((limit, arms)) = forecast.to_verify_recording() else { return Ok(forecast) };
     let table = swap_command::EXPERIMENT.table();
     let mut params = Params::defaults(&table);
     let kib = format!("{}KiB", limit.0 / 1024);
-    let values = [("command", argv), ("memory", vec![kib]), ("arms", arms), ("runs", vec![RUNS.to_owned()])];
+    let (runs, timeout) = fitting(&forecast, (limit, &arms), begun.elapsed());
+    let (runs, timeout) = (vec![format!("{runs:.0}")], vec![format!("{:.0}s", timeout.as_secs_f64().ceil())]);
+    let values = [("command", argv), ("memory", vec![kib]), ("arms", arms), ("runs", runs), ("timeout", timeout)];
     for (name, values) in values {
         params.set(&table, name, values)?;
     }
@@ -194,6 +201,24 @@ pub fn verify(mut forecast: Forecast, options: &Predict) -> Result<Forecast> {
     }
     beside_recording(&mut forecast, &folder.read()?.records);
     Ok(forecast)
+}
+
+/// How many runs of each setting there is time for, by what they are predicted to take, and how long each may take at most.
+fn fitting(forecast: &Forecast, (limit, arms): (Bytes, &[String]), passed: Duration) -> (f64, Duration) {
+    let alone = forecast.recorded.as_ref().map_or(0.0, |recorded| recorded.seconds);
+    let whole = VERIFIED_WITHIN.as_secs_f64().max(alone * TIMES_OF_COMMAND);
+    // The lab runs it once without a limit.
+    let left = (whole - passed.as_secs_f64() - alone).max(0.0);
+    let of = |arm: &String| {
+        let found = forecast.settings.iter().find(|one| one.limit == limit && one.short_name() == arm);
+        let slower = found.and_then(|one| one.foretold?.slower);
+        alone * slower.map_or(1.0, |range| range.median).clamp(1.0, PATIENCE)
+    };
+    let once: f64 = arms.iter().map(of).sum();
+    let runs = if once > 0.0 { (left / once).floor().clamp(1.0, RUNS) } else { RUNS };
+    #[expect(clippy::cast_precision_loss, reason = "a number of settings")]
+    let each = (left / arms.len().max(1) as f64).max(alone * 2.0).max(1.0);
+    (runs, Duration::from_secs_f64(each))
 }
 
 fn limit(text: &str) -> Result<Bytes> {
@@ -225,5 +250,35 @@ impl Write for Kept {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_predict::forecast::{Figures, Foretold, Range};
+    use ramline_predict::recorded::Recorded as Known;
+
+    #[test]
+    fn a_verification_has_as_many_runs_as_five_minutes_or_three_times_the_command_have_time_for() {
+        let setting = |name: &str, slower: f64| {
+            let slower = Some(Range { median: slower, low: slower, high: slower });
+            let foretold = Some(Figures { slower, ..Figures::default() });
+            Foretold { name: format!("{name} at 9 B"), limit: Bytes(9), foretold, ..Foretold::default() }
+        };
+        let of = |seconds: f64, passed: u64| {
+            let recorded = Some(Known { seconds, ..Known::default() });
+            let settings = vec![setting("no-swap", 1.0), setting("swap:60", 4.0)];
+            let forecast = Forecast { settings, recorded, ..Forecast::default() };
+            let arms = ["no-swap", "swap:60"].map(str::to_owned);
+            let (runs, timeout) = fitting(&forecast, (Bytes(9), &arms), Duration::from_secs(passed));
+            (runs, timeout.as_secs())
+        };
+        // 300 s less 60 and 4: 236 s, of which a run of both takes 20.
+        assert_eq!(of(4.0, 60), (3.0, 118));
+        // 300 less 60 and 30: 210 s, of which a run of both takes 150.
+        assert_eq!(of(30.0, 60), (1.0, 105));
+        // Three times 200 s: one run of each, and twice its time.
+        assert_eq!(of(200.0, 300), (1.0, 400));
     }
 }
