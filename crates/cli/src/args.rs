@@ -31,6 +31,7 @@ pub enum Command {
     Explain(commands::explain::Explain),
     Export(commands::export::Export),
     Need(commands::need::Need),
+    Curve(commands::curve::Curve),
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),

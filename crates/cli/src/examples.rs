@@ -208,6 +208,13 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "curve",
+        &[
+            ("sudo ramline curve", "how many of the machine's page cache misses more memory would save"),
+            ("sudo ramline curve --cgroup postgresql.service --for 30s", "the same of a service, watched for 30 s"),
+        ],
+    ),
+    (
         "trace",
         &[
             ("ramline trace make code-plus-data --out load.trace", "what a load touches, as a file"),

@@ -41,7 +41,7 @@ fn command() -> clap::Command {
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["top", "need", "measure", "cache", "lab", "swap", "record", "history", "fleet", "generate"];
+const LIVE: &[&str] = &["top", "need", "curve", "measure", "cache", "lab", "swap", "record", "history", "fleet", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
@@ -173,6 +173,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Explain(command)) => command.run(source),
         Some(Command::Export(command)) => command.run(source),
         Some(Command::Need(command)) => command.run(source),
+        Some(Command::Curve(command)) => command.run(source),
         Some(Command::Measure(command)) => command.run(source),
         Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),

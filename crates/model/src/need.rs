@@ -6,12 +6,14 @@
 //! Worked example: a database in a group limited to 200 MiB, whose pages all return within 345 MiB of evictions, needs 545 MiB.
 
 mod ahead;
+mod curve;
 mod set;
 mod tried;
 
 use ramline_evidence::{FEWEST_RETURNS, GhostCurve, SizeTrial, SizeVerified};
 
 pub use ahead::{DiskReadAhead, READ_AHEAD_WORST};
+pub use curve::{CurveAnswer, RoomCurve};
 pub use set::SetLimit;
 pub use tried::{Direction, direction};
 
@@ -151,7 +153,10 @@ fn has_room(group: &GroupMemory) -> bool {
 }
 
 fn step(base: Bytes, percent: u64, curve: &GhostCurve) -> NeedStep {
-    let more = base.scale(percent - 100, 100).unwrap_or_default();
+    step_at(base, base.scale(percent - 100, 100).unwrap_or_default(), curve)
+}
+
+fn step_at(base: Bytes, more: Bytes, curve: &GhostCurve) -> NeedStep {
     let left = curve.left(more);
     let misses_per_second = left.zip(curve.misses_per_second()).map(|(left, now)| left * now);
     NeedStep { size: base + more, more, left, at_most: None, misses_per_second }
@@ -187,7 +192,7 @@ mod tests {
     }
 
     /// A group that used so much before and after, within a limit, with this many major faults a second.
-    fn group(before: u64, after: u64, limit: u64, major_faults: u64) -> GroupMemory {
+    pub(super) fn group(before: u64, after: u64, limit: u64, major_faults: u64) -> GroupMemory {
         let snapshot = |used: u64, at: u64| {
             let machine = Machine { boot_id: Some("b".into()), uptime: Some(Nanos(at * SPAN.0)), ..Machine::default() };
             let mut snapshot = Snapshot::new(machine);
@@ -208,7 +213,7 @@ mod tests {
     }
 
     /// All returns at 345 MiB; so many pages a miss.
-    fn curve(misses: u64, returns: u64, pages_a_miss: u64) -> GhostCurve {
+    pub(super) fn curve(misses: u64, returns: u64, pages_a_miss: u64) -> GhostCurve {
         GhostCurve {
             watched: SPAN,
             page_size: Bytes(4096),

@@ -1,5 +1,7 @@
 //! `ramline need`: how much memory a group needs, in one sentence, and what is left at other sizes.
 
+mod curve;
+
 use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd};
 use ramline_model::need::{Need, NeedAnswer, NeedStep, READ_AHEAD_WORST};
 use ramline_sheet::format;

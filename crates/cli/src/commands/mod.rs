@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod checkup;
+pub mod curve;
 pub mod explain;
 pub mod export;
 pub mod fleet;

@@ -10,7 +10,7 @@ use ramline_evidence::history::{HistoryCheck, HistoryList, HistoryRow};
 use ramline_evidence::knee::Knee;
 use ramline_evidence::pages::PageProfile;
 use ramline_evidence::{ChangeList, FleetReport};
-use ramline_model::need::Need;
+use ramline_model::need::{Need, RoomCurve};
 use ramline_model::processes::{By, Filter};
 use ramline_plan::UpkeepPass;
 use ramline_snapshot::cache::{
@@ -120,6 +120,7 @@ documents! {
     "trace-info" Versioned<'static, TouchesSummary>;
     "trace-curve" Versioned<'static, MissCurve>;
     "need" Versioned<'static, Need>;
+    "curve" Versioned<'static, RoomCurve>;
     "history" HistoryList;
     "history-check" HistoryCheck;
     "history-sar" SarTable;
