@@ -7,9 +7,10 @@
 //! - `frames`: which pages are shared since fork(2).
 //! - `watched`: one process and one look at it; `pace`: how long epochs are.
 //! - `proof`: what is tried on pages of our own before anything else.
-//! - `recorder`: the loop.
+//! - `recorder`: the loop; `cold`: no recording, but how much was not touched in some seconds.
 
 mod frames;
+pub mod cold;
 pub mod mappings;
 pub mod pace;
 pub mod proof;
@@ -18,5 +19,6 @@ pub mod regions;
 mod runs;
 mod watched;
 
+pub use cold::{Cold, ColdWatch};
 pub use proof::{Proof, prove};
 pub use recorder::{CaptureError, Ended, Recorded, Recorder, Settings, Target};

@@ -69,6 +69,12 @@ impl Entry {
     pub const fn is_dirty(self) -> bool {
         self.0 & DIRTY != 0
     }
+
+    /// The number of its page frame, in bits 12 to 51; of a huge page the lowest bits are others (PAT).
+    #[must_use]
+    pub const fn frame(self) -> u64 {
+        (self.0 & 0x000f_ffff_ffff_f000) >> 12
+    }
 }
 
 /// An entry that is not empty.

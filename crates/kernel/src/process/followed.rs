@@ -117,12 +117,24 @@ impl Followed {
     /// # Errors
     /// `Absent` when it has ended, `Denied` when it is another's.
     pub fn clear_accessed(&self) -> Result<()> {
+        self.clear(b"1")
+    }
+
+    /// The same of its anonymous memory alone.
+    ///
+    /// # Errors
+    /// As [`Followed::clear_accessed`].
+    pub fn clear_accessed_anonymous(&self) -> Result<()> {
+        self.clear(b"2")
+    }
+
+    fn clear(&self, kind: &[u8; 1]) -> Result<()> {
         let path = self.path.join("clear_refs");
         let file = openat(&self.dir, "clear_refs", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
         let mut file =
             File::from(file.map_err(|error| self.failed("clear the accessed bits by", &path, error.into()))?);
-        // 1: CLEAR_REFS_ALL, 4: CLEAR_REFS_SOFT_DIRTY, which flushes on every kernel (fs/proc/task_mmu.c).
-        for what in [b"1", b"4"] {
+        // 1: CLEAR_REFS_ALL, 2: CLEAR_REFS_ANON, 4: CLEAR_REFS_SOFT_DIRTY, which flushes on every kernel (fs/proc/task_mmu.c).
+        for what in [kind, b"4"] {
             file.write_all(what).map_err(|error| self.failed("clear the accessed bits by", &path, error))?;
         }
         Ok(())
