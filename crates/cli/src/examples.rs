@@ -203,6 +203,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("sudo ramline need postgresql.service", "how much memory a service needs for what it does now"),
             ("sudo ramline need /docker/4f0c --for 30s --json", "a container, watched for 30 s, as data"),
+            ("sudo ramline need postgresql --zram", "and whether zram would help it"),
             ("sudo ramline need redis --try", "the same measured: its size is changed for a while, and put back"),
             ("sudo ramline need redis --try --verify", "and what it misses with the answer as its limit"),
         ],

@@ -9,6 +9,7 @@ mod ahead;
 mod curve;
 mod set;
 mod tried;
+mod zram;
 
 use ramline_evidence::{FEWEST_RETURNS, GhostCurve, SizeTrial, SizeVerified};
 
@@ -16,6 +17,7 @@ pub use ahead::{DiskReadAhead, READ_AHEAD_WORST};
 pub use curve::{CurveAnswer, RoomCurve};
 pub use set::SetLimit;
 pub use tried::{Direction, direction};
+pub use zram::{ColdSeen, CompressedSample, ZramVerdict, ZramWorth};
 
 use crate::groups::GroupMemory;
 use crate::prelude::*;
@@ -92,6 +94,9 @@ pub struct Need {
     /// What was missed while its size was changed: then the answer is of this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<SizeTrial>,
+    /// Whether zram would help.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zram: Option<ZramWorth>,
     /// What sets the answer as its limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<SetLimit>,
@@ -133,6 +138,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
         swap_ins: rates.refaults_anon,
         curve,
         trial: None,
+        zram: None,
         set: None,
         verified: None,
     }
@@ -186,6 +192,7 @@ mod tests {
             swap_ins: None,
             curve: GhostCurve::default(),
             trial: None,
+            zram: None,
             set: None,
             verified: None,
         }

@@ -1,6 +1,7 @@
 //! `ramline need`: how much memory a group needs, in one sentence, and what is left at other sizes.
 
 mod curve;
+mod zram;
 
 use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd};
 use ramline_model::need::{Need, NeedAnswer, NeedStep, READ_AHEAD_WORST};
@@ -28,6 +29,9 @@ impl Screen for Need {
                 None if self.reads_ahead.is_some() => sheet.headed_table("With a size of", bounds(&self.steps)),
                 None => sheet.headed_table("With a size of", table(&self.steps)),
             }
+        }
+        if let Some(worth) = &self.zram {
+            zram::worth(&mut sheet, worth);
         }
         if let Some(trial) = &self.trial {
             tried(&mut sheet, trial);

@@ -2,6 +2,7 @@
 
 mod trial;
 pub mod watched;
+mod zram;
 
 use self::watched::{Watched, Watching};
 use crate::prelude::*;
@@ -21,6 +22,9 @@ pub struct Need {
     /// Change its size and measure: at its limit that is raised for a while, else it is made smaller by 1.5 % a second until it loses 2 % of its time
     #[arg(long = "try")]
     try_it: bool,
+    /// Say whether zram would help too: the accessed bits of its anonymous memory are cleared once, and read after 10 s
+    #[arg(long, conflicts_with = "try_it")]
+    zram: bool,
     /// Set the answer as its limit, measure what it misses there, and put the old limit back
     #[arg(long)]
     verify: bool,
@@ -43,7 +47,7 @@ impl Need {
         let lock = if self.try_it || self.verify { Some(state::lock(&root)?) } else { None };
         let command = format!("need {}", ramline_units::quoted(&self.group));
         let may_be_blind = self.try_it.then_some(trial::FIRST_LOOK);
-        let watching = Watching { group: &self.group, command: &command, span: self.span, may_be_blind };
+        let watching = Watching { group: &self.group, command: &command, span: self.span, may_be_blind, zram: self.zram };
         let Watched { tree, at, after, need: seen } = watched::watch(source, &root, &watching)?;
         let seen = match &lock {
             Some(lock) => self.changed(&trial::At { root: &root, tree: &tree, at, lock }, seen, &after)?,

@@ -52,15 +52,16 @@ fn answer(curve: &RoomCurve) -> String {
         "/" => "The machine".to_owned(),
         group => ramline_units::escape(group).into_owned(),
     };
+    let not = if curve.group == "/" { "the machine" } else { &whose };
     match curve.answer {
         CurveAnswer::Knee(more) => format!("{whose} would miss next to nothing with {more} more."),
         CurveAnswer::Beyond(more, left) => {
             format!("{whose} would still have {} of its misses with {more} more.", number::percent(left))
         }
         CurveAnswer::NothingReturns => format!("{whose} would gain nothing from more memory: hardly anything was read again."),
-        CurveAnswer::Fills => format!("Not answered: {whose} is still growing. Ask again when its size stays the same."),
+        CurveAnswer::Fills => format!("Not answered: {not} is still growing. Ask again when its size stays the same."),
         CurveAnswer::FirstReads => {
-            format!("Not answered: what {whose} reads was not evicted while it was watched. A longer --for may see it.")
+            format!("Not answered: what {not} reads was not evicted while it was watched. A longer --for may see it.")
         }
     }
 }

@@ -8,6 +8,7 @@ use ramline_model::need;
 use ramline_pagecache::returns::{self, FEWEST_RETURNS, WatchTime};
 use ramline_snapshot::blocks::behind;
 
+use super::zram::{COLD, Cold};
 use crate::prelude::*;
 
 /// What to watch, and how long.
@@ -20,6 +21,8 @@ pub struct Watching<'a> {
     pub span: Option<Duration>,
     /// Where the kernel has no programs for us, its counters are read for so long instead.
     pub may_be_blind: Option<Duration>,
+    /// Its anonymous memory too.
+    pub zram: bool,
 }
 
 /// What was seen.
@@ -46,10 +49,13 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
     let path = watching.find(root, &tree)?;
     let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));
     let ids = ramline_kernel::cgroup::ids_below(&dir)?;
-    let current = tree.groups.iter().find(|group| group.path == path).and_then(|group| group.current);
+    let group = tree.groups.iter().find(|group| group.path == path);
+    let current = group.and_then(|group| group.current);
     signals::install();
+    let cold = group.filter(|_| watching.zram).map(|group| Cold::begin(root, &dir, group)).transpose()?;
     let terminal = Terminal::new();
     let curve = watching.watch(root, &path, &ids, current.unwrap_or_default(), &terminal)?;
+    let cold = cold.map(|cold| cold.end(root, current.unwrap_or_default())).transpose()?;
     drop(terminal);
     ensure!(!signals::interrupted(), "interrupted; nothing was changed");
     let after = source.snapshot(want)?;
@@ -75,6 +81,10 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
     let blocks = || source.snapshot(Wanted { blocks: true, ..Wanted::NOTHING });
     let blocks = if seen.reads_ahead.is_some() { blocks()?.blocks.data().cloned() } else { None };
     let need = seen.with_disk(blocks.as_deref().and_then(|blocks| behind(blocks, &device)));
+    let need = match &cold {
+        Some(cold) => need.with_zram(cold),
+        None => need,
+    };
     Ok(Watched { tree, at, after, need })
 }
 
@@ -82,7 +92,8 @@ impl Watching<'_> {
     /// What the group loses and reads again; blind, nothing.
     fn watch(&self, root: &Root, path: &str, ids: &[u64], current: Bytes, terminal: &Terminal) -> Result<GhostCurve> {
         let fixed = self.may_be_blind.or(self.span);
-        let time = fixed.map_or(WatchTime::USUAL, |span| WatchTime { least: span, most: span });
+        let usual = WatchTime { least: if self.zram { COLD } else { WatchTime::USUAL.least }, ..WatchTime::USUAL };
+        let time = fixed.map_or(usual, |span| WatchTime { least: span, most: span });
         // Up to four times its present size is answered for; the watch ends earlier where the knee is found.
         let wanted = current.scale(3, 1).unwrap_or_default();
         let shown = ramline_view::escape(path);
