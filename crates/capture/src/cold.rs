@@ -106,11 +106,7 @@ impl ColdWatch {
 }
 
 /// Frames of a process that could be swapped out, and whether it touched them; `None` where it could not be read.
-fn seen(
-    tables: &mut PageTables,
-    process: &Followed,
-    each: u64,
-) -> Result<Option<Vec<(u64, bool)>>, KernelError> {
+fn seen(tables: &mut PageTables, process: &Followed, each: u64) -> Result<Option<Vec<(u64, bool)>>, KernelError> {
     let Ok(text) = process.maps() else { return Ok(None) };
     let Some(space) = tables.space(process.pid())? else { return Ok(None) };
     let mappings = mappings::parse(&text);

@@ -9,8 +9,8 @@
 //! - `proof`: what is tried on pages of our own before anything else.
 //! - `recorder`: the loop; `cold`: no recording, but how much was not touched in some seconds.
 
-mod frames;
 pub mod cold;
+mod frames;
 pub mod mappings;
 pub mod pace;
 pub mod proof;

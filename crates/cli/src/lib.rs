@@ -41,7 +41,8 @@ fn command() -> clap::Command {
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["top", "need", "curve", "measure", "cache", "lab", "swap", "record", "history", "fleet", "generate"];
+const LIVE: &[&str] =
+    &["top", "need", "curve", "measure", "cache", "lab", "swap", "record", "history", "fleet", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))

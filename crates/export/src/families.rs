@@ -35,5 +35,8 @@ pub fn table() -> String {
         Kind::Info => "info",
     };
     let row = |f: &Family| format!("| `{}` | `{}` | {} | {} |\n", f.sample_name(), kind(f.kind), f.help, f.explain);
-    ["| metric | kind | what it is | explain |\n|---|---|---|---|\n".to_owned()].into_iter().chain(all().map(row)).collect()
+    ["| metric | kind | what it is | explain |\n|---|---|---|---|\n".to_owned()]
+        .into_iter()
+        .chain(all().map(row))
+        .collect()
 }

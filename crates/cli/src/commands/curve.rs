@@ -28,9 +28,11 @@ impl Curve {
     pub fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("curve")?;
         let root = source.kernel_root()?;
-        let of = if self.group == "/" { String::new() } else { format!(" --cgroup {}", ramline_units::quoted(&self.group)) };
+        let of =
+            if self.group == "/" { String::new() } else { format!(" --cgroup {}", ramline_units::quoted(&self.group)) };
         let command = format!("curve{of}");
-        let watching = Watching { group: &self.group, command: &command, span: self.span, may_be_blind: None, zram: false };
+        let watching =
+            Watching { group: &self.group, command: &command, span: self.span, may_be_blind: None, zram: false };
         let seen = watched::watch(source, &root, &watching)?;
         self.format.versioned(&RoomCurve::from(seen.need))?;
         Ok(exit::DONE)

@@ -47,7 +47,8 @@ impl Need {
         let lock = if self.try_it || self.verify { Some(state::lock(&root)?) } else { None };
         let command = format!("need {}", ramline_units::quoted(&self.group));
         let may_be_blind = self.try_it.then_some(trial::FIRST_LOOK);
-        let watching = Watching { group: &self.group, command: &command, span: self.span, may_be_blind, zram: self.zram };
+        let watching =
+            Watching { group: &self.group, command: &command, span: self.span, may_be_blind, zram: self.zram };
         let Watched { tree, at, after, need: seen } = watched::watch(source, &root, &watching)?;
         let seen = match &lock {
             Some(lock) => self.changed(&trial::At { root: &root, tree: &tree, at, lock }, seen, &after)?,

@@ -58,12 +58,6 @@ impl Entry {
         self.is_present() && self.0 & ACCESSED != 0
     }
 
-    /// The number of its page frame.
-    #[must_use]
-    pub const fn frame(self) -> u64 {
-        (self.0 & PHYSICAL) >> 12
-    }
-
     /// It was written through this mapping at some time. In a private mapping of a file such a page is anonymous.
     #[must_use]
     pub const fn is_dirty(self) -> bool {
@@ -73,7 +67,7 @@ impl Entry {
     /// The number of its page frame, in bits 12 to 51; of a huge page the lowest bits are others (PAT).
     #[must_use]
     pub const fn frame(self) -> u64 {
-        (self.0 & 0x000f_ffff_ffff_f000) >> 12
+        (self.0 & PHYSICAL) >> 12
     }
 }
 

@@ -65,7 +65,8 @@ impl From<Need> for RoomCurve {
         let base = need.limit.filter(|limit| *limit <= need.current).unwrap_or(need.current);
         let steps = distances(end, need.curve.page_size).map(|more| {
             let mut step = step_at(base, more, &need.curve);
-            step.at_most = step.left.filter(|_| need.reads_ahead.is_some()).map(|left| (left * READ_AHEAD_WORST).min(1.0));
+            step.at_most =
+                step.left.filter(|_| need.reads_ahead.is_some()).map(|left| (left * READ_AHEAD_WORST).min(1.0));
             step
         });
         RoomCurve {

@@ -58,7 +58,9 @@ fn answer(curve: &RoomCurve) -> String {
         CurveAnswer::Beyond(more, left) => {
             format!("{whose} would still have {} of its misses with {more} more.", number::percent(left))
         }
-        CurveAnswer::NothingReturns => format!("{whose} would gain nothing from more memory: hardly anything was read again."),
+        CurveAnswer::NothingReturns => {
+            format!("{whose} would gain nothing from more memory: hardly anything was read again.")
+        }
         CurveAnswer::Fills => format!("Not answered: {not} is still growing. Ask again when its size stays the same."),
         CurveAnswer::FirstReads => {
             format!("Not answered: what {not} reads was not evicted while it was watched. A longer --for may see it.")

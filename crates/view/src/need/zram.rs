@@ -18,7 +18,9 @@ pub(super) fn worth(sheet: &mut Sheet, worth: &ZramWorth) {
         }
     });
     let costs = worth.costs.zip(worth.algorithm.as_ref());
-    let costs = costs.map(|(costs, algorithm)| format!("; compressed with {algorithm} that takes {costs} of RAM")).unwrap_or_default();
+    let costs = costs
+        .map(|(costs, algorithm)| format!("; compressed with {algorithm} that takes {costs} of RAM"))
+        .unwrap_or_default();
     sheet.line(format!("{cold} of its {present} of anonymous and shared memory were not touched for {time}{costs}."));
     if worth.verdict == ZramVerdict::Helps {
         sheet.command(4, "ramline tune plan zram");

@@ -42,9 +42,7 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
     let want = Wanted { groups: true, meminfo: true, swaps: true, settings: true, ..Wanted::NOTHING };
     let before = source.snapshot(want)?;
     let tree = groups::of(&before, None).ok_or_else(|| {
-        Failure::usage(
-            "no control group with the memory controller was seen\n  try: ramline show cgroups".to_owned(),
-        )
+        Failure::usage("no control group with the memory controller was seen\n  try: ramline show cgroups".to_owned())
     })?;
     let path = watching.find(root, &tree)?;
     let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));

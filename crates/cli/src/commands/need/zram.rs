@@ -37,7 +37,8 @@ impl Cold {
             .into());
         }
         let ids = cgroup::processes_below(root, dir)?;
-        let watch = ColdWatch::begin(root, &ids).map_err(|error| error.or_hint(&format!("sudo ramline need {shown}")))?;
+        let watch =
+            ColdWatch::begin(root, &ids).map_err(|error| error.or_hint(&format!("sudo ramline need {shown}")))?;
         Ok(Cold { dir: dir.to_owned(), watch })
     }
 
