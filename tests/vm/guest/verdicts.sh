@@ -185,6 +185,8 @@ for entry in $NAMES; do
         span=2s
         # Between two kills of a leak all is well; and what leaks slowly a short look does not see.
         case $name in leak | memfd | eventfds) span=25s shape=window ;; esac
+        # What leaks until the machine is full is not left to do so over all readings, which take as long as the emulator likes.
+        case $name in memfd | eventfds) if ((number > 1)); then "undo_$name" && "make_$name"; fi ;; esac
         look "$shape" "$span" >"/out/$name.$number.$shape.json" 2>"/out/$name.$number.$shape.err" </dev/null
     done
     step "undo-$name" "undo_$name"
