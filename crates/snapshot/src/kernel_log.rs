@@ -22,6 +22,7 @@ mod group;
 mod json_line;
 mod kill_line;
 mod memory;
+mod open;
 mod prefix;
 mod reader;
 mod report;

@@ -137,7 +137,8 @@ fn charged(figures: &GroupFigures) -> Option<Charged> {
 
 /// Without statistics: what the tasks have, beside the limit.
 fn from_tasks(report: &Report, figures: &GroupFigures, page: Bytes) -> Verdict {
-    let rss = Bytes(report.tasks.total.rss.saturating_mul(page.0));
+    let killed: Bytes = report.kills.iter().filter_map(|kill| kill.anon).sum();
+    let rss = Bytes(report.tasks.total.rss.saturating_mul(page.0)).max(killed);
     let Some(usage) = figures.memory.map(|memory| memory.usage) else { return Verdict::default() };
     // It may be shared memory as well.
     if rss.0 > usage.0 / 2 {

@@ -33,6 +33,11 @@ pub(super) fn machine(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState
     if page_assumed || zones.is_empty() {
         verdict = verdict.at_most_likely();
     }
+    // Before Linux 2.6.32 shared memory is not printed: it is part of what processes have.
+    if report.memory.counter("shmem").is_none() && verdict.cause == KillCause::UserAnon {
+        verdict = verdict.at_most_likely();
+        verdict.also.push(KillCause::ShmemTmpfs);
+    }
     verdict
 }
 
@@ -107,13 +112,22 @@ fn policy(report: &Report, sum: Option<&KillSum>, zones: &[ZoneState]) -> Option
     let named = report.constraint.as_deref().filter(|name| name.contains("CPUSET") || name.contains("MEMORY_POLICY"));
     let nodes = report.nodemask.clone().or_else(|| report.mems_allowed.clone());
     // Before 5.0 the constraint is not printed; the nodes are. Where it is printed and is another, the policy allows all nodes there are.
-    if named.is_none() && (report.nodemask.is_none() || report.constraint.is_some()) {
+    if named.is_none() && (!is_part_of_the_nodes(report) || report.constraint.is_some()) {
         return None;
     }
     let elsewhere: Bytes = zones.iter().filter(|zone| !zone.allowed).map(|zone| zone.usable).sum();
     let free = sum.map(|sum| sum.part(PartKind::Free)).unwrap_or_default().max(elsewhere);
     let confidence = if is_spare(free, sum) { Certainty::Sure } else { Certainty::Likely };
     Some(Verdict::new(KillCause::ZoneOrPolicy, confidence).because(Reason::OnlyNodes(nodes)))
+}
+
+/// The mask of the request leaves nodes out. Linux 4.9 and 4.10 print the nodes of the cpuset where there is no mask (`dump_header`), so a mask that is
+/// equal to these is none; where they are missing, a mask without node 0 leaves that one out.
+fn is_part_of_the_nodes(report: &Report) -> bool {
+    report.nodemask.as_ref().is_some_and(|mask| match &report.mems_allowed {
+        Some(allowed) => mask != allowed,
+        None => !mask.starts_with('0'),
+    })
 }
 
 fn is_spare(free: Bytes, sum: Option<&KillSum>) -> bool {

@@ -95,14 +95,14 @@ impl KillSum {
 }
 
 /// Counters without which there is no sum.
-const NEEDED: [&str; 7] =
-    ["active_anon", "inactive_anon", "active_file", "inactive_file", "slab_reclaimable", "slab_unreclaimable", "free"];
+const NEEDED: [&str; 5] = ["active_anon", "inactive_anon", "active_file", "inactive_file", "free"];
 
 /// The sum of a report; `None` where its first block is cut.
 #[must_use]
 pub fn sum(report: &Report, page: Bytes) -> Option<KillSum> {
     let memory = &report.memory;
-    if NEEDED.iter().any(|name| memory.counter(name).is_none()) {
+    let both = memory.counter("slab_reclaimable").is_some() && memory.counter("slab_unreclaimable").is_some();
+    if NEEDED.iter().any(|name| memory.counter(name).is_none()) || !both && memory.counter("slab").is_none() {
         return None;
     }
     let pages = |name: &str| Bytes(memory.counter(name).unwrap_or_default().saturating_mul(page.0));
@@ -116,7 +116,8 @@ pub fn sum(report: &Report, page: Bytes) -> Option<KillSum> {
         (PartKind::Shmem, shmem),
         (PartKind::File, pages("active_file") + pages("inactive_file") + pages("isolated_file")),
         (PartKind::Unevictable, unevictable.saturating_sub(locked_shmem)),
-        (PartKind::SlabUnreclaimable, pages("slab_unreclaimable")),
+        // One counter before Linux 2.6.32.
+        (PartKind::SlabUnreclaimable, if both { pages("slab_unreclaimable") } else { pages("slab") }),
         (PartKind::SlabReclaimable, pages("slab_reclaimable")),
         (PartKind::PageTables, pages("pagetables") + pages("sec_pagetables")),
         (PartKind::KernelStacks, stacks(memory).unwrap_or_default()),

@@ -140,3 +140,109 @@ fn the_first_kill_of_the_last_incident_is_explained() {
     let LogEvent::Report(report) = &log.events[2] else { panic!() };
     assert_eq!(explain(&log, report.at.as_ref()).unwrap().victim.unwrap().pid, Some(3));
 }
+
+#[test]
+fn figures_that_sysrq_prints_are_no_kill() {
+    let figures = "Mem-Info:\n\
+         active_anon:356000 inactive_anon:3000 isolated_anon:0\n\
+         active_file:50 inactive_file:100 isolated_file:0\n\
+         slab_reclaimable:3000 slab_unreclaimable:29000\n\
+         free:12000 free_pcp:0 free_cma:0\n\
+         524000 pages RAM\n\
+         90000 pages reserved\n";
+    // Cut off at its head, a report is one of a kill; behind SysRq-m nothing died.
+    assert_eq!(judged(figures).killer, Killer::KernelGlobal);
+    let by_hand = judged(&format!("sysrq: Show Memory\n{figures}"));
+    assert!(by_hand.nothing_found);
+    // Nor do they belong to the kill before them.
+    let kill = "Out of memory: Killed process 5 (a) total-vm:9kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n";
+    let before = judged(&format!("{kill}sysrq: SysRq : Show Memory\n{figures}"));
+    assert_eq!((before.victim.unwrap().pid, before.cause), (Some(5), KillCause::Unknown));
+}
+
+#[test]
+fn a_first_line_that_a_mail_has_broken_is_read_whole() {
+    let failure = |broken: &str| {
+        format!(
+            "> x: page allocation failure: order:0,{broken}mode:0xa20(GFP_ATOMIC), nodemask=(null),cpuset=/,mems_allowed=0\n\
+             > Mem-Info:\n\
+             > active_anon:10000 inactive_anon:12000 isolated_anon:0\n\
+             >  active_file:14000 inactive_file:3900000 isolated_file:0\n\
+             >  slab_reclaimable:68000 slab_unreclaimable:36000\n\
+             >  free:25000 free_pcp:3000 free_cma:0\n\
+             > 4194304 pages RAM\n\
+             > 94000 pages reserved\n"
+        )
+    };
+    let whole = judged(&failure(" "));
+    assert_eq!((whole.killer, whole.cause), (Killer::None, KillCause::AtomicBurst));
+    assert_eq!(judged(&failure("\n> ")), whole);
+}
+
+#[test]
+fn counters_of_linux_2_6_31_and_older_are_read() {
+    let kill = judged(
+        "a invoked oom-killer: gfp_mask=0x201da, order=0, oom_adj=0\n\
+         Active_anon:290000 active_file:30 inactive_anon:97000\n \
+         inactive_file:60 unevictable:11000 dirty:0 writeback:0 unstable:0\n \
+         free:3300 slab:13000 mapped:5000 pagetables:6000 bounce:0\n\
+         DMA32 free:5588kB min:5608kB low:7008kB high:8412kB present:1982128kB\n\
+         lowmem_reserve[]: 0 0 0 0\n\
+         Free swap  = 0kB\n\
+         Total swap = 979956kB\n\
+         507000 pages RAM\n\
+         23000 pages reserved\n",
+    );
+    // Shared memory is not printed, and may be most of it.
+    assert_eq!((kill.cause, kill.confidence), (KillCause::UserAnon, Certainty::Likely));
+    assert_eq!(kill.also, [KillCause::ShmemTmpfs]);
+}
+
+#[test]
+fn a_mask_of_the_request_without_node_0_is_a_policy() {
+    let log = |mask: &str, places: &str| {
+        format!(
+            "a:12 invoked oom-killer: gfp_mask=0x16080c0(GFP_KERNEL|__GFP_ZERO), nodemask={mask},  order=0, oom_score_adj=0\n{places}\
+             Out of memory: Kill process 5 (a) score 952 or sacrifice child\n\
+             Killed process 5 (a) total-vm:9kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n"
+        )
+    };
+    assert_eq!(decided(&log("1", "")), (KillCause::ZoneOrPolicy, Certainty::Likely));
+    assert_eq!(decided(&log("0", "")).0, KillCause::Unknown);
+    assert_eq!(decided(&log("(null)", "")).0, KillCause::Unknown);
+    assert_eq!(decided(&log("0", "a cpuset=/ mems_allowed=0-1\n")).0, KillCause::ZoneOrPolicy);
+    // Linux 4.9 prints the cpuset's nodes where the request has no mask.
+    assert_eq!(decided(&log("0-1", "a cpuset=/ mems_allowed=0-1\n")).0, KillCause::Unknown);
+}
+
+#[test]
+fn programs_that_run_in_a_terminal_are_known_by_their_words() {
+    let said = |lines: &str| {
+        judged(&format!("mem avail:   19 of   950 MiB ( 2.10%), swap free:    0 of    0 MiB ( 0.00%)\n{lines}\n"))
+    };
+    for line in [
+        "sending SIGTERM to process 696 uid 1001 \"node\": badness 757, VmRSS 637 MiB",
+        "Jun 12 06:39:16: sending SIGTERM to process 696 uid 1001 \"node\": badness 757, VmRSS 637 MiB",
+        "Killing process 'node' with signal 15, pid: 696, badness: 538, VmRSS: 637 MiB",
+        "killing process 696 \"node\" with signal 15: badness 550, VmRSS 637 MiB",
+    ] {
+        let kill = said(line);
+        let victim = kill.victim.unwrap();
+        assert_eq!(
+            (kill.killer, victim.name.as_deref(), victim.pid),
+            (Killer::Earlyoom, Some("node"), Some(696)),
+            "{line}"
+        );
+        assert_eq!(victim.held, Some(Bytes::from_mib(637)), "{line}");
+    }
+    let oomd =
+        judged("Killed /user.slice/a.scope due to memory pressure for /user.slice being 82.36% > 80.00% for > 20s\n");
+    assert_eq!((oomd.killer, oomd.cause), (Killer::SystemdOomd, KillCause::PressurePolicy));
+}
+
+#[test]
+fn a_limit_of_the_host_is_none_of_a_group() {
+    let log = |limit: &str| format!("Task in /user.slice killed as a result of limit of {limit}\n");
+    assert_eq!(judged(&log("host")).killer, Killer::KernelGlobal);
+    assert_eq!(judged(&log("/user.slice")).killer, Killer::KernelMemcg);
+}

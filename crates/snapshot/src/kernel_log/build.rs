@@ -8,13 +8,12 @@ use std::collections::VecDeque;
 
 use super::daemon::{DaemonKind, DaemonLine};
 use super::daemon_lines::DaemonLines;
-use super::fields::{between, clip, split_number};
-use super::group::GroupFigures;
+use super::fields::clip;
 use super::kill_line::{Kill, kill};
-use super::memory::Wrapped;
+use super::open::Open;
 use super::prefix::Line;
 use super::report::{LogEvent, Report, ReportKind, Stuck};
-use super::rows::{ROWS, allocation, keep, slab, stuck};
+use super::rows::{ROWS, stuck};
 use super::tasks::{Columns, TableBuilder};
 use super::trigger;
 
@@ -23,27 +22,6 @@ const KEPT: usize = 2000;
 /// Functions of a stack that are kept.
 const STACK: usize = 64;
 
-/// Which list a line may belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum List {
-    #[default]
-    None,
-    Statistics,
-    Slab,
-    Allocations,
-}
-
-/// A report while it is read.
-#[derive(Debug, Default)]
-struct Open {
-    report: Report,
-    table: TableBuilder,
-    wrapped: Wrapped,
-    list: List,
-    /// The line that names the choice was met; who died follows.
-    chosen: Option<(u32, String, bool)>,
-}
-
 /// Events, made of lines.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
@@ -51,6 +29,8 @@ pub(super) struct Builder {
     earlier: u64,
     open: Option<Open>,
     stuck: Option<Stuck>,
+    /// The figures that follow were asked for by SysRq: no kill and no failure is behind them.
+    by_hand: bool,
     daemons: DaemonLines,
 }
 
@@ -113,7 +93,8 @@ impl Builder {
 
     fn begin(&mut self, line: &Line<'_>, report: Report) -> &mut Open {
         self.close();
-        self.open.insert(Open { report: Report { at: line.stamp.clone(), ..report }, ..Open::default() })
+        self.by_hand = false;
+        self.open.insert(Open::new(Report { at: line.stamp.clone(), ..report }))
     }
 
     /// The report that is open, or one without a head.
@@ -126,16 +107,22 @@ impl Builder {
 
     fn kernel(&mut self, line: &Line<'_>) {
         let text = line.text;
+        if self.open.as_mut().is_some_and(|open| open.rest_of_the_first_line(text)) {
+            return;
+        }
         if let Some(trigger) = trigger::invoked(text) {
-            self.begin(
-                line,
-                Report { trigger: Some(trigger), constraint: constraint_of_policy(text), ..Report::default() },
-            );
+            let report = Report { trigger: Some(trigger), constraint: constraint_of_policy(text), ..Report::default() };
+            self.begin(line, report).first_line(text);
             return;
         }
         if let Some(trigger) = trigger::failure(text) {
             let report = Report { kind: ReportKind::Failure, trigger: Some(trigger), ..Report::default() };
-            self.begin(line, report).places(text);
+            self.begin(line, report).first_line(text);
+            return;
+        }
+        if is_shown_by_hand(text) {
+            self.close();
+            self.by_hand = true;
             return;
         }
         if let Some((trigger, ms)) = trigger::stall(text) {
@@ -172,6 +159,10 @@ impl Builder {
     /// A line inside of a report, or one that stands for a report whose head is missing.
     fn part(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
+        let of_a_kill = text.starts_with("oom-kill:") || text.starts_with("Task in ") || Columns::parse(text).is_some();
+        if self.by_hand && !of_a_kill {
+            return;
+        }
         if text.starts_with("oom-kill:") || begins_a_part(text) {
             // A task table is printed only for a kill: behind a failed request it is that of a report whose head is missing.
             let ended =
@@ -238,122 +229,10 @@ impl Builder {
     }
 }
 
-impl Open {
-    /// Its last line was met: what follows belongs to another.
-    fn is_over(&self) -> bool {
-        !self.report.kills.is_empty() || self.report.no_victim || self.report.panic
-    }
-
-    fn line(&mut self, text: &str) {
-        let report = &mut self.report;
-        if let Some((pid, version)) = trigger::cpu_line(text) {
-            if let Some(trigger) = report.trigger.as_mut() {
-                trigger.pid = trigger.pid.or(pid);
-            }
-            report.kernel = report.kernel.take().or(version);
-        } else if let Some(rest) = text.strip_prefix("oom-kill:") {
-            self.choice(rest);
-        } else if let Some((task, limit)) =
-            text.strip_prefix("Task in ").and_then(|rest| rest.split_once(" killed as a result of limit of "))
-        {
-            report.in_group = true;
-            report.task_group = Some(clip(task, 512));
-            report.limit_group = Some(clip(limit, 512));
-        } else if text.starts_with("Tasks in ") && text.contains("memory.oom.group") {
-            report.whole_group = true;
-        } else if text.starts_with("Out of memory and no killable processes")
-            || text.starts_with("Memory cgroup out of memory: no killable")
-        {
-            report.no_victim = true;
-        } else if text.starts_with("Kernel panic") {
-            report.panic = true;
-        } else if text.contains(" cpuset=") && text.contains(" mems_allowed=") {
-            self.places(text);
-        } else if !self.list_line(text) {
-            let _ = self.report.memory.line(text, &mut self.wrapped);
-        }
-    }
-
-    /// A line of a list: the group's figures, tasks, slab, allocations.
-    fn list_line(&mut self, text: &str) -> bool {
-        if let Some(columns) = Columns::parse(text) {
-            self.list = List::None;
-            self.table.header(columns);
-            return true;
-        }
-        if text.starts_with("Tasks state") || text.starts_with("Mem-Info") {
-            self.list = List::None;
-            return true;
-        }
-        if self.table.row(text) {
-            return true;
-        }
-        let report = &mut self.report;
-        if ["memory: usage", "memory+swap: usage", "swap: usage", "kmem: usage"]
-            .iter()
-            .any(|head| text.starts_with(head))
-        {
-            report.in_group = true;
-            return report.group.get_or_insert_default().usage_line(text);
-        }
-        if text.starts_with("Memory cgroup stats") {
-            report.in_group = true;
-            self.list = List::Statistics;
-            return report.group.get_or_insert_with(GroupFigures::default).statistics_line(text);
-        }
-        self.list = match text {
-            "Unreclaimable slab info:" => List::Slab,
-            "Memory allocations:" => List::Allocations,
-            _ => {
-                return match self.list {
-                    List::Statistics => report.group.as_mut().is_some_and(|group| group.statistic(text)),
-                    List::Slab => slab(text).map(|row| keep(&mut report.slabs, row)).is_some(),
-                    List::Allocations => allocation(text).map(|row| keep(&mut report.allocations, row)).is_some(),
-                    List::None => false,
-                };
-            }
-        };
-        true
-    }
-
-    /// `oom-kill:constraint=...`: commas separate, and a name may hold one.
-    fn choice(&mut self, rest: &str) {
-        let report = &mut self.report;
-        let value = |key: &str| between(&format!(",{rest},"), &format!(",{key}="), ",").map(|value| clip(value, 512));
-        report.constraint = value("constraint").or(report.constraint.take());
-        report.limit_group = value("oom_memcg").or(report.limit_group.take());
-        report.task_group = value("task_memcg").or(report.task_group.take());
-        report.cpuset = value("cpuset").or(report.cpuset.take());
-        // A list of nodes has commas of its own.
-        let list = |key: &str| {
-            let (_, rest) = rest.split_once(key)?;
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-' && c != ',').unwrap_or(rest.len());
-            Some(rest.get(..end)?.trim_end_matches(',').to_owned()).filter(|nodes| !nodes.is_empty())
-        };
-        report.mems_allowed = list("mems_allowed=").or(report.mems_allowed.take());
-        report.nodemask = list("nodemask=").or(report.nodemask.take());
-        report.global |= rest.contains(",global_oom,");
-        report.in_group |= report.limit_group.is_some();
-        let task = rest.split_once(",task=").and_then(|(_, rest)| {
-            let (name, rest) = rest.rsplit_once(",pid=")?;
-            Some((u32::try_from(split_number(rest)?.0).ok()?, clip(name, 64)))
-        });
-        report.chosen = report.chosen.take().or(task);
-    }
-
-    /// `cpuset=/ mems_allowed=0-1`, `nodemask=(null),cpuset=/,mems_allowed=0`.
-    fn places(&mut self, text: &str) {
-        let list = |key: &str| {
-            let (_, rest) = text.split_once(key)?;
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-' && c != ',').unwrap_or(rest.len());
-            Some(rest.get(..end)?.trim_end_matches(',').to_owned()).filter(|nodes| !nodes.is_empty())
-        };
-        let report = &mut self.report;
-        report.mems_allowed = report.mems_allowed.take().or_else(|| list("mems_allowed="));
-        report.nodemask = report.nodemask.take().or_else(|| list("nodemask="));
-        let cpuset = text.split_once("cpuset=").map(|(_, rest)| rest.split([',', ' ']).next().unwrap_or_default());
-        report.cpuset = report.cpuset.take().or_else(|| cpuset.map(|name| clip(name, 200)));
-    }
+/// SysRq-m prints the figures of a report, and kills nothing.
+fn is_shown_by_hand(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("sysrq: ") && text.ends_with("Show Memory") || text == "SysRq : Show Memory"
 }
 
 /// A new policy of the kernel names itself in the first line (BPF).
@@ -371,6 +250,7 @@ fn begins_a_part(text: &str) -> bool {
         "Memory cgroup stats for ",
         "Tasks state (memory",
         "active_anon:",
+        "Active_anon:",
         "Out of memory and no killable processes",
         "Kernel panic - not syncing: Out of memory",
         "Kernel panic - not syncing: out of memory",

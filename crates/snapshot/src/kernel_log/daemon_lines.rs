@@ -12,6 +12,24 @@ const IMPOSSIBLE: u64 = 1 << 57;
 /// Of a reason so much is kept.
 const REASON: usize = 300;
 
+/// Which program a line is of that runs in a terminal, or whose journal is printed without names (`-o cat`): no other prints these words.
+fn by_its_words(text: &str) -> &'static str {
+    let lower = text.get(..text.floor_char_boundary(120.min(text.len()))).unwrap_or_default().to_ascii_lowercase();
+    let signal = lower.starts_with("sending sig") && lower.contains(" to process ") && lower.contains("badness")
+        || lower.starts_with("killing process") && lower.contains(" with signal ");
+    let limits = lower.starts_with("mem avail:")
+        || lower.starts_with("low memory! at or below sig")
+        || lower.starts_with("sending sigterm when mem <=");
+    let exited = lower.starts_with("process ") && lower.contains("exited after ");
+    if signal || limits || exited {
+        "earlyoom"
+    } else if lower.starts_with("killed /") && lower.contains(" due to memory ") {
+        "systemd-oomd"
+    } else {
+        ""
+    }
+}
+
 /// What was said so far, by program.
 #[derive(Debug, Default)]
 pub(super) struct DaemonLines {
@@ -29,7 +47,10 @@ impl DaemonLines {
     pub fn line(&mut self, line: &Line<'_>) -> Option<DaemonLine> {
         let text = line.text.trim();
         let program = line.program.unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or_default();
+        let name = match program.rsplit('/').next().unwrap_or_default() {
+            "" => by_its_words(text),
+            name => name,
+        };
         let done = match name {
             "earlyoom" => self.earlyoom(text),
             "systemd-oomd" => self.oomd(text),
@@ -86,7 +107,7 @@ impl DaemonLines {
             self.earlyoom_limit = between(text, "<=", "%").and_then(|percent| percent.trim().parse().ok());
             return Some(DaemonLine::Noted);
         }
-        if text.starts_with("process exited") {
+        if text.starts_with("process ") && text.contains(" exited") {
             return Some(DaemonLine::Exited);
         }
         if text.to_ascii_lowercase().contains("low memory!") || text.starts_with("Out of memory!") {
@@ -107,7 +128,10 @@ impl DaemonLines {
                 .starts_with("killing process")
                 .then(|| text.get("killing process".len()..))
                 .flatten()?;
-            (split_number(rest.trim_start())?.0, between(rest, "(", ")").unwrap_or_default())
+            let name =
+                between(rest, "(", ")").or_else(|| between(rest, "\"", "\"")).or_else(|| between(rest, "'", "'"));
+            let pid = split_number(rest.trim_start()).map(|(pid, _)| pid).or_else(|| number_after(rest, "pid:"));
+            (pid?, name.unwrap_or_default())
         };
         self.earlyoom_killed = true;
         let kill = DaemonKill {

@@ -95,7 +95,8 @@ fn syslog(text: &str) -> Option<(Stamp, &str)> {
         (None, Some(day)) => (second, day),
         _ => return None,
     };
-    if name.is_empty() || name.chars().count() > 10 || !name.trim_end_matches('.').chars().all(char::is_alphabetic) {
+    let letters = numbered_month(name).is_some() || name.trim_end_matches('.').chars().all(char::is_alphabetic);
+    if name.is_empty() || name.chars().count() > 10 || !letters {
         return None;
     }
     let (year, rest) = match word(rest) {
@@ -108,7 +109,15 @@ fn syslog(text: &str) -> Option<(Stamp, &str)> {
     Some((Stamp::from_wall(shown, year, date, seconds), rest.trim_start()))
 }
 
+/// `11月`, `11월`: Chinese, Japanese and Korean number their months.
+fn numbered_month(name: &str) -> Option<u32> {
+    name.strip_suffix(['月', '월'])?.parse().ok().filter(|month| (1..=12).contains(month))
+}
+
 fn month(name: &str) -> Option<u32> {
+    if let Some(month) = numbered_month(name) {
+        return Some(month);
+    }
     let name = name.to_lowercase();
     MONTHS.iter().rev().find(|(known, _)| name.starts_with(known)).map(|(_, number)| *number)
 }

@@ -6,8 +6,9 @@ use crate::prelude::*;
 /// Names of zones, in the order of addresses.
 const ZONES: [&str; 6] = ["DMA", "DMA32", "Normal", "HighMem", "Movable", "Device"];
 /// Counters of the first block, with which a line of it begins.
-const COUNTERS: [&str; 14] = [
+const COUNTERS: [&str; 15] = [
     "active_anon",
+    "Active_anon",
     "active_file",
     "unevictable",
     "slab_reclaimable",
@@ -171,7 +172,7 @@ impl MemoryFigures {
             (Unit::Bare, _) if COUNTERS.contains(first) => {
                 for (key, value, unit) in found {
                     if unit == Unit::Bare && self.pages.len() < MOST_COUNTERS {
-                        self.pages.entry(key.to_owned()).or_insert(value);
+                        self.pages.entry(key.to_ascii_lowercase()).or_insert(value);
                     }
                 }
                 true

@@ -160,6 +160,11 @@ fn date(line: &mut Line<'_>) {
     if klog(trimmed).is_some() {
         return;
     }
+    // A time alone, and a colon.
+    if let Some(rest) = rest.strip_prefix(": ") {
+        line.text = rest;
+        return;
+    }
     if let Some(rest) = container(rest) {
         line.text = rest;
         return;
@@ -242,6 +247,8 @@ mod tests {
             "mars 01 00:46:00 host kernel: ",
             "янв 01 00:46:00 host kernel: ",
             "30 nov. 00:46:00 host kernel: ",
+            "[四 11月 30 00:46:00 2026] ",
+            "Nov 30 00:46:00: ",
             "[   12.345678] kernel: ",
             "2026-11-30T00:46:00.123456789Z stdout F Nov 30 00:46:00 host kernel: ",
             "[pod/name/main] 2026-11-30T00:46:00.123456789Z [   12.345678] ",
