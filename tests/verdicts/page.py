@@ -48,8 +48,11 @@ def states(matrix, sick, second):
     return out if len(out) > 2 else []
 
 
-def write(matrix):
+def write(matrix, files=()):
+    """The page; `files` are those that its readings were kept in."""
     machine = f"Taken on Linux {os.uname().release}, {os.cpu_count()} processors, {meminfo('MemTotal') / 2**30:.1f} GiB."
+    if files:
+        machine += " Readings: " + ", ".join(path.name for path in files) + "."
     parts = [HEAD + "\n" + machine + "\n", "## All readings\n", *confusion(matrix)]
     wrong = [f"- {reading.state}, {reading.shape}: {why}: *{reading.text}*" for reading, why in matrix.bad()]
     if wrong:
