@@ -158,6 +158,7 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
         (&["lab", "run", "code-plus-data", "--unit", "32"], "for example"),
         (&["lab", "run", "code-plus-data", "--arms", "swap:900"], "try:"),
         (&["lab", "run", "code-plus-data", "--fill", "jelly"], "jelly"),
+        (&["predict", "--unit", "1TiB", "--limit", "2TiB"], "try: ramline predict --unit 1TiB --limit 3145728MiB"),
         (&["predict", "fork-storm"], "only code-plus-data"),
         (&["predict", "--settings", "swap:900"], "try:"),
         (&["predict", "--unit", "1KiB"], "whole number of MiB"),

@@ -116,7 +116,9 @@ impl Predicted {
 /// Its load cannot be simulated; the parameters make no sense.
 pub fn question(experiment: &Experiment, params: &Params) -> Result<Question> {
     let question = experiment.forecast.ok_or_else(|| not_yet(experiment.name))?;
-    Ok(question(params)?)
+    // What the lab would propose for a series is proposed of this command.
+    let of_predict = |error| retry::whole(error, &format!("ramline lab run {}", experiment.name), &retry::given());
+    Ok(question(params).map_err(of_predict)?)
 }
 
 /// The parameters of a series of this experiment with these options.

@@ -160,7 +160,8 @@ impl Settings {
         let fits = (Duration::from_secs(1)..=Duration::from_secs(3600)).contains(&self.timeout);
         refuse_if(!fits, NAME, "--timeout 20s", "the timeout is not 1 s to 1 h")?;
         let (limit, least) = (self.limit(), Bytes::from_mib(16).max(self.units(CODE_UNITS)));
-        refuse_if(limit < least, NAME, "--limit 480MiB", format!("a limit of {limit} is below {least}"))?;
+        let more = format!("--limit {}MiB", least.0.div_ceil(1 << 20));
+        refuse_if(limit < least, NAME, &more, format!("a limit of {limit} is below {least}"))?;
         self.crossed().map(drop)
     }
 
