@@ -37,7 +37,7 @@ HEALTHY = [
     State("small files made and removed", "5,000 files of 2,000 bytes, in turns.", loads.small_files),
     State("two batches at their limits", "Two groups at their limits read what they never read again.", loads.streams_in_two_groups),
     State("a tree searched in a guest", "In a guest of 1 GiB `find` and `tar` over all of its disk.", guest="searched"),
-    State("most of RAM in the ZFS cache", "A captured tree: 20.5 of 24 GiB are ARC, which gives way.", contextlib.nullcontext, shapes=("instant", "checkup"),
+    State("most of RAM in the ZFS cache", "A captured tree: 20.5 of 24 GiB are ARC, which is freed when memory is short.", contextlib.nullcontext, shapes=("instant", "checkup"),
           args=("--root", str(trees.directory("states/zfs-cache"))), quick=True, still=True),
     # The second list.
     State("a repository packed", "`git repack -f` with two threads.", loads_second.repository_packed, second=True),

@@ -1,8 +1,8 @@
 //! Which page frames hold memory of processes: what fork(2) has left shared is one page, and not one for each process.
 //!
 //! A page is shared where two processes have the same frame at the same address. It belongs to the process that was looked at first, which is the older one, until one of them writes: then
-//! that has a frame of its own. What it is not: a list that is right at every moment. It is made anew in each epoch; a frame that was freed and used again at the same address meanwhile is
-//! taken for shared by a process that ends before the next.
+//! that has a frame of its own. It is an approximation, read again in each epoch: a frame that was freed
+//! and reused at the same address within an epoch counts as shared.
 
 /// A page of memory: a region of the recording and the page in it.
 type Page = (u32, u64);

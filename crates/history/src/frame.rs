@@ -128,7 +128,7 @@ impl<'a> Frame<'a> {
         let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST)?;
         let mut out = Vec::with_capacity(length);
         let mut zstd = DCtx::try_create()?;
-        zstd.ref_prefix(&series.0).ok()?;
+        zstd.ref_prefix(&series.content).ok()?;
         zstd.decompress(&mut out, self.bytes).ok().map(|_| out)
     }
 
@@ -153,22 +153,26 @@ fn checksum(kind: u8, body: &[u8]) -> u32 {
 /// What zstd may refer to in a frame: the content of the whole frame of its series, which has the words of all texts, and that of the frame
 /// before it, in which much the same numbers changed.
 #[derive(Debug, Default)]
-pub struct Series(Vec<u8>, usize);
+pub struct Series {
+    content: Vec<u8>,
+    /// Bytes of the whole frame, which stands first.
+    whole: usize,
+}
 
 impl Series {
     /// Adds the content of a frame.
     pub fn push(&mut self, place: u64, content: &[u8]) {
-        self.0.truncate(if place == 0 { 0 } else { self.1 });
-        self.0.extend_from_slice(content);
+        self.content.truncate(if place == 0 { 0 } else { self.whole });
+        self.content.extend_from_slice(content);
         if place == 0 {
-            self.1 = content.len();
+            self.whole = content.len();
         }
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.0.clear();
-        self.1 = 0;
+        self.content.clear();
+        self.whole = 0;
     }
 }
 
@@ -176,7 +180,7 @@ impl Series {
 fn compress(content: &[u8], series: &Series) -> Option<Vec<u8>> {
     let mut zstd = CCtx::try_create()?;
     zstd.set_parameter(CParameter::CompressionLevel(LEVEL)).ok()?;
-    zstd.ref_prefix(&series.0).ok()?;
+    zstd.ref_prefix(&series.content).ok()?;
     let mut out = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
     zstd.compress2(&mut out, content).ok().map(|_| out)
 }

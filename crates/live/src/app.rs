@@ -7,6 +7,7 @@ use ramline_sheet::{Depth, Sheet};
 use crate::document::{Document, Row};
 use crate::keys::{self, Key};
 use crate::page::{Ask, Looks, Page, Time, View};
+use crate::typing::Typing;
 
 /// What is to be done after a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,15 +42,6 @@ pub struct Open {
     pub sheet: Sheet,
     /// Lines that are above the screen.
     pub scroll: usize,
-}
-
-/// What is typed on the last line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Typing {
-    /// The filter, which works as it is typed.
-    Filter,
-    /// A time of the record, so far.
-    Time(String),
 }
 
 /// The screen and where one is in it.
@@ -239,37 +231,7 @@ impl App {
         }
     }
 
-    /// A key while the filter is typed.
-    fn type_filter(&mut self, key: Key) -> Effect {
-        match key {
-            Key::Enter => return self.filtered(),
-            Key::Escape => {
-                self.filter.clear();
-                return self.filtered();
-            }
-            Key::Char(c) if !c.is_control() => self.filter.push(c),
-            Key::Backspace => drop(self.filter.pop()),
-            _ => {}
-        }
-        self.typing = Some(Typing::Filter);
-        self.filtered()
-    }
-
-    /// A key while a time is typed.
-    fn type_time(&mut self, mut text: String, key: Key) -> Effect {
-        match key {
-            Key::Enter if text.trim().is_empty() => return Effect::GoTo(Time::Now),
-            Key::Enter => return Effect::GoTo(Time::At(text)),
-            Key::Escape => return Effect::Draw,
-            Key::Char(c) if !c.is_control() => text.push(c),
-            Key::Backspace => drop(text.pop()),
-            _ => {}
-        }
-        self.typing = Some(Typing::Time(text));
-        Effect::Draw
-    }
-
-    fn filtered(&mut self) -> Effect {
+    pub(crate) fn filtered(&mut self) -> Effect {
         self.made_for = None;
         (self.row, self.scroll) = (0, 0);
         Effect::Draw

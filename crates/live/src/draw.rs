@@ -10,9 +10,10 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
-use crate::app::{App, Typing};
+use crate::app::App;
 use crate::document::{Document, Line};
 use crate::page::Looks;
+use crate::typing::Typing;
 
 /// Of a screen that is smaller nothing can be read.
 const LEAST: (u16, u16) = (20, 5);

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `page` | what a feed is asked for and gives |
 //! | `keys` | the keys, one table: what `?` and docs/top.md list |
-//! | `app` | what keys do |
+//! | `app`, `typing` | what keys do, and what is typed |
 //! | `document` | the parts of a page in columns, their rows, what the filter leaves |
 //! | `draw` | all of it on a buffer of cells |
 //! | `terminal`, `run` | the terminal, its signals, and the loop |
@@ -24,6 +24,7 @@ mod run;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod typing;
 
 pub use app::{App, Effect};
 pub use draw::draw;

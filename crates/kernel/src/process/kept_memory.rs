@@ -2,7 +2,7 @@
 //!
 //! The kernel frees the memory of a process when its last user is gone. A read of /proc/PID/mem is such a user, and it lasts as long as its buffer is missing: so a thread of ours reads
 //! one byte into a page of ours that userfaultfd(2) withholds. The process is not stopped and does not notice; it ends, and its parent learns of it, as ever. Page tables then still
-//! have what was touched last. Whoever keeps memory lets go of it at once when that is read: until then it is charged to its group. The kernel's out-of-memory killer takes it all the same.
+//! have what was touched last. The caller releases the memory once that is read; until then it is charged to its group. The kernel's out-of-memory killer frees it all the same.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, process::{Followed, MemoryKeeper}};

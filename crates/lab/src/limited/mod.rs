@@ -114,7 +114,7 @@ impl Sandbox {
     /// The limit cannot be written.
     pub fn make_up_for(&self, worker: &GroupStat) -> Result<Bytes> {
         let own = worker.anon.unwrap_or_default() + worker.kernel.unwrap_or_default();
-        // Before the limit is written: whoever follows a pool may write one meanwhile.
+        // Before the limit is written: the thread that follows a zram's pool may write one meanwhile.
         self.keeper.iter().for_each(|keeper| keeper.add(own));
         self.group.set_memory_limit(Limit::At(self.limit + own))?;
         Ok(own)

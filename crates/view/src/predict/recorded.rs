@@ -12,7 +12,7 @@ use ramline_sheet::{Column, format};
 /// What no recording knows, and how far such forecasts were off (docs/predict.md, "A recorded program").
 const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, read(2) and write(2), what the kernel holds for \
                        it, another input, timers, and a heap that sizes itself by its limit.";
-const SURE: &str = "How sure: machine and program are assumed. Of 51 runs of eight programs 48 ended as predicted; their counts were 10 to 50 % off in the median and file pages mostly wrong (docs/accuracy.md). \
+const SURE: &str = "How sure: machine and program are assumed. In 48 of 51 settings of eight programs the end was as predicted; counts were 10 to 52 % off in the median, file pages mostly wrong (docs/accuracy.md). \
                     --verify runs the command and shows predicted beside measured.";
 
 /// Of more limits than these the least is asked for, and not what each of them does.
