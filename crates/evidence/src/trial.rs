@@ -98,12 +98,13 @@ pub struct SizeVerified {
 }
 
 impl SizeTrial {
-    /// Upwards: the first size from which on no more than this share of the first misses was left.
+    /// Upwards: the largest size of the last samples, in which no more than this share of the first misses was left. What was missed
+    /// in them belongs to it as well.
     #[must_use]
     pub fn settled_at(&self, share: f64) -> Option<Bytes> {
         let most = self.before.misses * share;
         let quiet = self.samples.iter().rev().take_while(|sample| sample.misses <= most);
-        quiet.last().map(|sample| sample.size)
+        quiet.map(|sample| sample.size).max()
     }
 
     /// Upwards: misses a second when it had grown to this size; `None` beyond the sizes that were seen.
@@ -139,7 +140,7 @@ mod tests {
         let samples = [(349, 38_829.0), (473, 300.0), (518, 13_081.0), (534, 350.0), (535, 32.0)];
         let samples = samples.map(|(mib, misses)| sample(mib, misses)).to_vec();
         let trial = SizeTrial { before: sample(200, 38_000.0), samples, ..SizeTrial::default() };
-        assert_eq!(trial.settled_at(0.01), Some(Bytes::from_mib(534)));
+        assert_eq!(trial.settled_at(0.01), Some(Bytes::from_mib(535)));
         assert_eq!(trial.settled_at(0.0001), None);
         assert_eq!(
             [250, 400, 520, 600].map(|mib| trial.misses_at(Bytes::from_mib(mib))),

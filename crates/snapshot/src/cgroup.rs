@@ -160,8 +160,10 @@ impl Group {
                 group.current = texts.bytes("memory.usage_in_bytes");
                 group.max = texts.limit("memory.limit_in_bytes");
                 let both = texts.bytes("memory.memsw.usage_in_bytes");
-                // Two files: what is read between two moments may not fit together.
-                group.swap_current = both.zip(group.current).and_then(|(both, memory)| both.checked_sub(memory));
+                // Two files: a group that grew between the two reads has less of both than of memory; its table has swap alone.
+                let between = both.zip(group.current).and_then(|(both, memory)| both.checked_sub(memory));
+                let swap = || ["total_swap", "swap"].iter().find_map(|key| group.stat.get(*key).copied().map(Bytes));
+                group.swap_current = between.or_else(swap);
                 group.swap_max = match (texts.limit("memory.memsw.limit_in_bytes"), group.max) {
                     (Some(Limit::At(both)), Some(Limit::At(memory))) => both.checked_sub(memory).map(Limit::At),
                     (Some(_), _) => Some(Limit::Max),
@@ -250,6 +252,13 @@ mod tests {
         assert_eq!((group.max, group.swap_max), (Some(Limit::Max), Some(Limit::Max)));
         assert_eq!((group.swap_current, group.swappiness), (Some(Bytes(8192)), Some(60)));
         assert_eq!(group.events["oom_kill"], 2);
+        let grew = files(&[
+            ("memory.usage_in_bytes", "16384\n"),
+            ("memory.memsw.usage_in_bytes", "12288\n"),
+            ("memory.stat", "swap 0\ntotal_swap 4096\n"),
+        ]);
+        let group = Group::from_files(Version::V1, "/g", &grew, &mut unseen);
+        assert_eq!(group.swap_current, Some(Bytes(4096)), "it grew between the two reads");
         assert!(unseen.is_empty());
     }
 
