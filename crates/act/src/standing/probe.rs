@@ -47,10 +47,10 @@ pub fn text(root: &Root, path: &str) -> Result<Option<String>, KernelError> {
 pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
     let which = |is_after: bool| if is_after { StepState::After } else { StepState::Before };
     Ok(match step {
-        Step::EditFile { path, before, after } => {
-            let now = text(root, path)?;
-            either(&now, before, after, "another text")
-        }
+        Step::EditFile { path, before, after } => match stranger(root, path, before.is_none())? {
+            Some(kind) => StepState::Other(kind),
+            None => either(&text(root, path)?, before, after, "another text"),
+        },
         Step::MakeDirectory { path } => which(root.path(path).is_dir()),
         Step::DisableUnit { link: path, target, .. } => link(root, path, Some(target), None)?,
         Step::ResetZram { device } => match number(device).map(|id| zram::Device::open(root, id)) {
@@ -105,10 +105,32 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
     })
 }
 
+/// What has the name of a file of settings and is none; a link is none where the file was made by the step, which makes no link.
+fn stranger(root: &Root, path: &str, is_made: bool) -> Result<Option<String>, KernelError> {
+    let path = root.path(path);
+    let failed = |error| KernelError::io("look at", &path, error);
+    let meta = match std::fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(failed)?,
+    };
+    Ok(match meta.file_type() {
+        kind if kind.is_symlink() && is_made => {
+            Some(format!("a link to {}", std::fs::read_link(&path).map_err(failed)?.display()))
+        }
+        kind if kind.is_dir() => Some("a directory".to_owned()),
+        kind if kind.is_file() && meta.len() > LONGEST_FILE => Some("too large for a file of settings".to_owned()),
+        kind if kind.is_file() || kind.is_symlink() => None,
+        _ => Some("no regular file".to_owned()),
+    })
+}
+
 fn link(root: &Root, path: &str, before: Option<&str>, after: Option<&str>) -> Result<StepState, KernelError> {
     let target = match std::fs::read_link(root.path(path)) {
         Ok(target) => Some(target.display().to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            return Ok(StepState::Other("no link".to_owned()));
+        }
         Err(error) => return Err(KernelError::io("read the link", root.path(path), error)),
     };
     let words = target.clone().map_or("gone".to_owned(), |target| format!("a link to {target}"));

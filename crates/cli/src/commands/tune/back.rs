@@ -1,7 +1,10 @@
 //! `ramline tune undo`, `finish` and `keep`: the way back, which nothing beside the change itself may close.
 
 use ramline_act::StateDir;
-use ramline_act::standing::{ChangePhase, StandingChange, Transaction, Undone};
+use ramline_act::standing::{ChangePhase, HeldStep, StandingChange, Transaction, Undone};
+use ramline_gather::gather;
+use ramline_plan::Step;
+use ramline_snapshot::configured::Configured;
 
 use super::changes::{all, meant};
 use crate::prelude::*;
@@ -84,6 +87,9 @@ impl Undo {
         for change in changes.iter().rev() {
             let undone = transaction.undo(change, why, self.leave_changed, &mut |line| stdio::tell(line))?;
             stdio::tell(&in_words(change.head.number, &undone));
+            for line in set_again(&change.head.steps, &undone, &configured(&root)) {
+                stdio::tell(&line);
+            }
         }
         Ok(exit::DONE)
     }
@@ -113,6 +119,28 @@ fn in_words(number: u64, undone: &Undone) -> String {
         text += &format!("\nThat could not be written down, so its record still calls it in force: {why}");
     }
     text
+}
+
+fn configured(root: &Root) -> Configured {
+    gather(root, Wanted { configured: true, ..Wanted::NOTHING }).configured.data().cloned().unwrap_or_default()
+}
+
+/// What the next boot makes of the settings that were put back: a file of another name, as a copy of ours, may set a value of the change
+/// again. A file that is named as left in force is not named twice.
+fn set_again(steps: &[HeldStep], undone: &Undone, configured: &Configured) -> Vec<String> {
+    let lines = steps.iter().filter_map(|held| {
+        let (Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. }) = &held.step else {
+            return None;
+        };
+        let key = path.strip_prefix("/proc/sys/")?.replace('/', ".");
+        let last = configured.of(&key).last().filter(|last| last.value == *after && last.value != *before)?;
+        let is_named = undone.left.iter().any(|left| left.contains(&last.file));
+        let file = ramline_units::quoted_path(Path::new(&last.file));
+        (!is_named && !held.was_so).then(|| {
+            format!("{}:{} sets {key} to {after} again at the next boot.\n  try: less {file}", last.file, last.line)
+        })
+    });
+    lines.collect()
 }
 
 /// The timer asks once, so it waits for another ramline to end.
@@ -191,6 +219,23 @@ pub fn refuse_half_done() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_another_name_that_sets_the_value_again_is_named() {
+        let (knob, before, after) = ("/proc/sys/vm/swappiness", "60", "150");
+        let step = Step::SetKnob { path: knob.into(), before: before.into(), after: after.into() };
+        let steps = [HeldStep { was_so: false, until_kept: false, image: None, step }];
+        let mut configured = Configured::default();
+        configured.read("/etc/sysctl.d/10-a.conf", "vm.swappiness = 150\n");
+        configured.read("/etc/sysctl.d/98-mine.conf", "\nvm.swappiness = 150\n");
+        let said = set_again(&steps, &Undone::default(), &configured);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("/etc/sysctl.d/98-mine.conf:2 sets vm.swappiness to 150 again at the next boot."));
+        let left = vec!["file /etc/sysctl.d/98-mine.conf: another text".to_owned()];
+        assert!(set_again(&steps, &Undone { left, ..Undone::default() }, &configured).is_empty());
+        configured.read("/etc/sysctl.d/99-z.conf", "vm.swappiness = 60\n");
+        assert!(set_again(&steps, &Undone::default(), &configured).is_empty());
+    }
 
     #[test]
     fn an_undo_says_what_it_left_in_force() {
