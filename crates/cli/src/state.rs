@@ -15,14 +15,16 @@ pub fn path() -> Result<PathBuf> {
     }
     let env = std::env::var_os;
     let (uid, xdg, home) = (process::uid(), env("XDG_STATE_HOME"), env("HOME"));
-    if uid != 0 && xdg.is_none() && home.as_ref().is_some_and(|home| !Path::new(home).is_dir()) {
+    // Its `.`, which a home of another user, kept by `sudo -u`, does not show.
+    let is_usable = |home: &OsString| Path::new(home).join(".").is_dir();
+    if uid != 0 && xdg.is_none() && home.as_ref().is_some_and(|home| !is_usable(home)) {
         return Ok(homeless(uid, env("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir())));
     }
     StateDir::default_path(uid, xdg.as_deref(), home.as_deref())
         .context("there is no place for ramline's state: HOME is not set\n  try: RAMLINE_STATE_DIR=DIR ramline …")
 }
 
-/// Of a user whose home does not exist, as of `nobody` and many services: a directory of its own where each user may make one. It is
+/// Of a user whose home does not exist or is closed to it, as of `nobody` and many services: a directory of its own where each user may make one. It is
 /// checked like any other: ours, and no other user may write to it.
 fn homeless(uid: u32, runtime: Option<PathBuf>) -> PathBuf {
     runtime.map_or_else(|| PathBuf::from(format!("/var/tmp/ramline-{uid}")), |dir| dir.join("ramline"))
