@@ -21,7 +21,7 @@ pub(crate) mod page_cluster_against_hits;
 mod page_tables_out_of_proportion;
 mod process_swap_hot;
 mod read_ahead_amplifies_faults;
-mod removed_groups_kept;
+pub(crate) mod removed_groups_kept;
 mod swap_outranked;
 mod swap_slower_than_reload;
 mod swappiness_against_costs;

@@ -4,6 +4,7 @@ use ramline_model::group;
 use ramline_model::groups::{AT_LIMIT, most_killed};
 use ramline_snapshot::cgroup::{Group, Version};
 
+use crate::findings::removed_groups_kept::dying;
 use crate::in_group;
 use crate::prelude::*;
 
@@ -52,6 +53,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     let limited = groups.map(|g| g.list.iter().filter(|g| g.max.is_some_and(|m| m != Limit::Max)).count());
     out.add("groups with a limit", limited, "memory.max or memory.limit_in_bytes");
+    let removed = dying(inputs.snapshot).filter(|n| *n > 0);
+    out.add(
+        "removed groups that still hold memory",
+        removed,
+        "cgroup.stat nr_dying_subsys_memory or nr_dying_descendants",
+    );
     out.first(&[
         "that group",
         "limit that applies",

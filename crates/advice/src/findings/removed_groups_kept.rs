@@ -47,7 +47,7 @@ effect: "each keeps counters for every processor, and every reading of memory.st
 }
 
 /// How many there are on the machine, or below the top of what is seen.
-pub(super) fn dying(snapshot: &Snapshot) -> Option<u64> {
+pub(crate) fn dying(snapshot: &Snapshot) -> Option<u64> {
     let of_tree = snapshot.groups.data().and_then(|groups| groups.list.first()?.dying);
     of_tree.max(snapshot.cgroups.data().and_then(|groups| groups.root.dying))
 }

@@ -7,6 +7,7 @@ mod one;
 
 use ramline_model::groups::{
     self, GroupMemory, GroupTree, NoSuchGroup, NodeEviction, OwnerKind, PartId, Reading, Selected, Selection, Sort,
+    Trouble,
 };
 use ramline_model::need;
 use ramline_snapshot::cgroup::Version;
@@ -39,6 +40,8 @@ pub struct ShowCgroups {
     pub shown: Selected,
     /// The one that was asked for, with what other tools show for it.
     pub one: Option<OneGroup>,
+    /// The group in the worst trouble at its limit now; `None` where there is none, and where one group was asked for.
+    pub starving: Option<Trouble>,
     /// What the kubelet's eviction would compute for this machine.
     pub node: Option<NodeEviction>,
     /// Every swap area is zram: what goes there takes RAM again, compressed.
@@ -84,6 +87,7 @@ impl ShowCgroups {
             sort: selection.sort,
             flat: selection.flat,
             shown,
+            starving: groups::worst(snapshot, window).filter(|worst| worst.is_telling() || worst.is_now()),
             ..Self::frame(snapshot, window, tree.as_ref())
         }
     }
@@ -216,7 +220,10 @@ impl ShowCgroups {
                 sheet.next(&format!("sudo ramline need {}", ramline_units::quoted(&one.group.path)));
             }
             Some(_) => sheet.next("ramline show cgroups"),
-            None => sheet.next("ramline show cgroups GROUP"),
+            None => match &self.starving {
+                Some(worst) => sheet.next(&format!("sudo ramline need {}", ramline_units::quoted(&worst.path))),
+                None => sheet.next("ramline show cgroups GROUP"),
+            },
         }
     }
 }
