@@ -3,8 +3,9 @@
 use ramline_evidence::{Arm, RunRecord, SwapKind, TIMES_AS_LONG, Workload};
 use ramline_sim::cost::{Disk, Pace, Spread};
 use ramline_sim::kernel::Kernel;
-use ramline_sim::load::Program;
+use ramline_sim::load::Overhead;
 
+use crate::apparatus::LOOP_NS;
 use crate::basis::{Basis, FIRST_LOOK};
 use crate::error::{PredictError, Result};
 use crate::forecast::{Figures, Forecast, Range, Seen};
@@ -16,9 +17,6 @@ use crate::question::{Caller, Question, at_once, decoded};
 use crate::settings::{first, foretold, ns, prepared};
 use crate::workers::Workers;
 
-/// A read of a file in the lab goes through a loop device: rounds with many of them waited 31 µs for each, and 10 for each read from swap. (It takes 28 to 43 µs longer
-/// than its disk, traced from `block_rq_issue` to `block_rq_complete` of both; a part of it goes by while the task gives up its processor.)
-const LOOP: f64 = 21e3;
 /// A fill of fewer touches says nothing about a processor.
 const FILLED: usize = 256;
 
@@ -34,8 +32,8 @@ pub fn against(
     records: &[RunRecord],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Forecast> {
-    let own = known::own(records).unwrap_or(question.program.own);
-    let question = &Question { program: Program { own, ..question.program }, ..question.clone() };
+    let pages = known::own(records).unwrap_or(question.overhead.pages);
+    let question = &Question { overhead: Overhead { pages, ..question.overhead }, ..question.clone() };
     // A search for paces has a run on each processor.
     let at_once = at_once(question, caller.workers.count, caller.free)?;
     let sizes = (question.swap, question.looks_every);
@@ -52,7 +50,7 @@ pub fn against(
         // Both differ as they will in the forecast, if the disk's pace is found.
         let processor = basis.spread_beside_a_disk(setting.costs.spread.processor);
         setting.costs.spread = Spread { device: of_rounds, processor, ..setting.costs.spread };
-        let length = |region: u32, page: u64| lengths.of(region, page);
+        let length = |_: u32, page: u64| lengths.of(page);
         let draws = (workload.seed, question.runs);
         Ok::<_, PredictError>(Some(Timed::new(touches, setting, workload.timeout.0, draws, length, caller.workers)))
     };
@@ -62,7 +60,7 @@ pub fn against(
         Ok::<_, PredictError>(times.map(|times| Pace { times, spread }))
     };
     let (layer, lengths) =
-        (if known::is_plain(records) { 0.0 } else { LOOP }, Lengths::for_load(touches, caller.compress));
+        (if known::is_plain(records) { 0.0 } else { LOOP_NS }, Lengths::for_load(touches, caller.compress));
     let first_look = known::first_look(records, ns(question.looks_every)).unwrap_or(FIRST_LOOK);
     let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, caller.tiers, &lengths) };
     let by_round = if known::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };

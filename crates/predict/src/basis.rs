@@ -152,7 +152,7 @@ mod tests {
     use std::time::Duration;
 
     use ramline_evidence::{LatencyStats, TierMeasurement};
-    use ramline_sim::load::{Compact, Program};
+    use ramline_sim::load::{Compact, Overhead};
     use ramline_trace::generate::Load;
     use ramline_units::{Bytes, Nanos};
 
@@ -170,7 +170,7 @@ mod tests {
             arms: Vec::new(),
             swap: Bytes(0),
             looks_every: Duration::from_millis(100),
-            program: Program { idle: 0, report: &[], look: 0, every: 0, own: [0, 0] },
+            overhead: Overhead::default(),
             between: 0.0,
             notes: Vec::new(),
             runs: 1,

@@ -18,6 +18,7 @@
 //! It knows no experiment and no file. Free memory is a number that the caller gives, progress a function it gives.
 
 pub mod against;
+pub mod apparatus;
 mod basis;
 mod enough;
 pub mod error;
@@ -46,7 +47,7 @@ mod tests {
     pub fn setting() -> Setting {
         Setting {
             limit: 1 << 20,
-            follows: false,
+            beside: None,
             swappiness: 60,
             swap: SwapTo::Disk,
             slots: 1000,

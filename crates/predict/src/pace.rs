@@ -165,6 +165,7 @@ mod tests {
     use super::*;
     use crate::tests::setting;
     use ramline_sim::cost::Spread;
+    use ramline_sim::load::Overhead;
     use ramline_sim::memory::SwapTo;
 
     fn length(_: u32, _: u64) -> u16 {
@@ -202,7 +203,7 @@ mod tests {
         const SIMULATIONS: u32 = 9;
         let load =
             Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
-        let load = Compact::of(&load).unwrap();
+        let load = Compact::of(&load).unwrap().with_overhead(Overhead { idle: 0, pages: [202, 202] });
         let with = |swap| {
             let known = setting();
             let costs = Costs { spread: Spread::of_all(1.2), ..known.costs };

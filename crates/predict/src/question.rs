@@ -8,7 +8,7 @@ use std::time::Duration;
 use ramline_evidence::{Arm, SwapKind, TierReport, Workload};
 use ramline_sim::footprint::Footprint;
 use ramline_sim::load::Compact;
-pub use ramline_sim::load::Program;
+pub use ramline_sim::load::Overhead;
 use ramline_trace::touch::Touches;
 use ramline_units::Bytes;
 
@@ -36,8 +36,8 @@ pub struct Question {
     pub swap: Bytes,
     /// From one look of the lab at the group to the next.
     pub looks_every: Duration,
-    /// The program that touches the load, with its own pages.
-    pub program: Program,
+    /// What the group is charged for beside the load.
+    pub overhead: Overhead,
     /// Its nanoseconds from one touch to the next, beside the touches.
     pub between: f64,
     /// What else stands under the forecast.
@@ -108,7 +108,7 @@ pub fn at_once(question: &Question, wanted: usize, free: Bytes) -> Result<usize>
 pub fn decoded(question: &Question) -> Result<Vec<Compact>> {
     let large = || PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict");
     let one = |load: &Arc<dyn Touches>| {
-        Ok(Compact::from_touches(load.as_ref())?.ok_or_else(large)?.with_program(question.program))
+        Ok(Compact::from_touches(load.as_ref())?.ok_or_else(large)?.with_overhead(question.overhead))
     };
     std::iter::once(&question.load).chain(&question.others).map(one).collect()
 }

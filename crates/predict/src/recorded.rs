@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ramline_sim::chance::{self, Chance};
-use ramline_sim::load::Program;
+use ramline_sim::load::Overhead;
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_sim::run::{self, Outcome};
 use ramline_trace::recording::{Open, Recording};
@@ -105,33 +105,34 @@ pub fn ways(recording: &Arc<Recording>, seed: u64) -> Vec<Arc<dyn Touches>> {
     (0..WAYS).map(|number| way((number + WAYS / 2) % WAYS)).collect()
 }
 
-/// The program of a recording: what the kernel keeps for it, beside the tables of pages in a row.
-#[must_use]
-pub fn program(recording: &Recording, assumed: Program) -> Program {
-    let tables = recording.scattered_tables();
-    Program { own: assumed.own.map(|pages| pages + tables), ..assumed }
-}
+/// What the kernel keeps for a program, in pages: the least and the most. Assumed: two programs of the lab had 194 and 206, and a processor charges up to
+/// 64 more ahead.
+const KEPT: [u64; 2] = [138, 266];
 
-/// How much it needs, and its program with what the recording did not see: pages that were present in its page tables, and of which no touch was seen, are memory that
-/// it does not need again. With the first nothing is reclaimed, whatever of what is open was so.
+/// How much a recording needs, and the overhead of its group. Pages that were present in its page tables, and of which no touch was seen, are memory that it does not
+/// need again; page tables of scattered pages are more than those of pages in a row. With the memory needed nothing is reclaimed, whatever of what is open was so.
 ///
 /// # Errors
 /// Its touches fail; it is too large.
-pub fn need(way: &dyn Touches, resident_pages: u64, program: Program) -> Result<(Bytes, Program)> {
+pub fn need(way: &dyn Touches, recording: &Recording) -> Result<(Bytes, Overhead)> {
+    let overhead = Overhead { idle: 0, pages: KEPT.map(|pages| pages + recording.scattered_tables()) };
+    need_with(way, recording.extent().resident_pages, overhead)
+}
+
+fn need_with(way: &dyn Touches, resident_pages: u64, overhead: Overhead) -> Result<(Bytes, Overhead)> {
     let large = || PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict");
-    let load = ramline_sim::load::Compact::from_touches(way)?.ok_or_else(large)?.with_program(program);
+    let load = ramline_sim::load::Compact::from_touches(way)?.ok_or_else(large)?.with_overhead(overhead);
     let kernel = ramline_sim::kernel::PRESETS[2];
     let setting = Setting { base: chance::least_base(&load), ..Setting::without_limit(ENOUGH, kernel) };
     let base = setting.base;
     let outcome = run::compact(&load, run::pages(&load, |_, _| 0), setting, u64::MAX, Chance::default());
     let unseen = ramline_units::growth(outcome.most - base, resident_pages).unwrap_or(0);
     // What is drawn beside it may be as much more, and a processor charges some pages ahead.
-    let [least, most] = program.own;
+    let [least, most] = overhead.pages;
     let need = outcome.most + unseen + (most - least) + CHARGED_AHEAD;
-    // Pages that can leave are among those of its own.
-    let own = program.own.map(|pages| pages + unseen);
+    let pages = overhead.pages.map(|pages| pages + unseen);
     let idle = u32::try_from(unseen).unwrap_or(u32::MAX);
-    Ok((Bytes(need * PAGE), Program { own, idle, ..program }))
+    Ok((Bytes(need * PAGE), Overhead { idle, pages }))
 }
 
 /// Pages that a processor charges ahead (`MEMCG_CHARGE_BATCH`).

@@ -11,6 +11,7 @@ use ramline_sim::memory::{Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_units::Bytes;
 
+use crate::apparatus::follower::Follower;
 use crate::basis::Basis;
 use crate::error::{PredictError, Result};
 use crate::forecast::{self, Forecast, Foretold, Simulated};
@@ -140,7 +141,7 @@ fn one(
 ) -> Result<Option<(Option<Simulated>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, sizes, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
-    let length = |region: u32, page: u64| lengths.of(region, page);
+    let length = |_: u32, page: u64| lengths.of(page);
     let foretold = forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
     Ok(Some((foretold, compared.then(|| touches.first().map(|load| rivals::simpler(load, &setting))).flatten())))
@@ -171,7 +172,8 @@ pub fn prepared(
     let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
     let setting = Setting {
         limit: pages(workload.limit),
-        follows: basis.follows,
+        // On a machine of its own a pool takes RAM at once.
+        beside: (basis.follows && to == SwapTo::Zram).then_some(Follower::beside as _),
         swappiness: arm.swappiness.unwrap_or(60).into(),
         swap: to,
         slots: whole(pages(swap)),

@@ -15,7 +15,7 @@ fn a_forecast_is_a_function_of_its_seed() {
     let load = Compact::of(&Load::CodePlusData(load)).unwrap();
     let setting = Setting {
         limit: 15 << 8,
-        follows: false,
+        beside: None,
         swappiness: 60,
         swap: SwapTo::Disk,
         slots: 16 << 8,

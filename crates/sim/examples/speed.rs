@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (kernel, (limit, read_ahead)) in kernels.into_iter().flat_map(|kernel| sizes.map(|size| (kernel, size))) {
         let setting = Setting {
             limit,
-            follows: false,
+            beside: None,
             swappiness: 60,
             swap: SwapTo::Nowhere,
             slots: 0,

@@ -1,12 +1,12 @@
 //! What the kernel and the machine leave open, drawn for each run.
 //!
 //! The pages a group pays for beside those of its load are partly known: a page table for each 2 MiB that is mapped, and the index of each file in the
-//! page cache. The rest is the program itself, and what the kernel keeps for it.
+//! page cache. The rest is its overhead.
 
 use ramline_evidence::rng::SplitMix64;
 
 use crate::cost::{Costs, Spread};
-use crate::load::{Compact, OF_A_TABLE, Program};
+use crate::load::{Compact, OF_A_TABLE};
 use crate::setting::{Look, Setting, Sums};
 
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
@@ -27,7 +27,7 @@ pub struct Draw {
 }
 
 /// Things that are drawn, by their place in a draw.
-const THINGS: usize = 11;
+const THINGS: usize = 10;
 const PHASE: usize = 0;
 const AROUND: usize = 1;
 const OTHERS: usize = 2;
@@ -37,8 +37,7 @@ const BASE: usize = 5;
 const DEVICE: usize = 6;
 const PROCESSOR: usize = 7;
 const CODEC: usize = 8;
-const IDLE: usize = 9;
-const LOOK: usize = 10;
+const LOOK: usize = 9;
 
 /// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
 /// median of 32 runs is so that of 400, where they go one way (else `enough`); drawn each by itself, costs of one seed were 17 % too high in the median.
@@ -99,8 +98,6 @@ pub struct Chance {
     pub late: u64,
     /// What a device takes is up to this share more or less, from one time to the next.
     pub jitter: f64,
-    /// The program has one idle page less: of its stack, so that all its others lie in a swap area beside one neighbour or the other.
-    pub less: bool,
     /// Where the chance within the run begins.
     pub seed: u64,
 }
@@ -127,11 +124,10 @@ impl Chance {
             elsewhere: setting.kernel.several_cpus && draw.small(ELSEWHERE, 2) == 1,
             late,
             jitter: JITTER,
-            less: load.program.is_some_and(|(program, _)| program.idle > 0) && draw.small(IDLE, 2) == 1,
             seed: draw.seed,
         };
-        let [least, most] = own(load);
-        let base = least_base(load) + draw.below(BASE, most.saturating_sub(least)) + u64::from(chance.less);
+        let [least, most] = load.overhead.pages;
+        let base = least_base(load) + draw.below(BASE, most.saturating_sub(least));
         let costs = drawn(&setting.costs, draw);
         (chance, Setting { base, costs, ..setting.clone() })
     }
@@ -140,12 +136,7 @@ impl Chance {
 /// The least pages that a group pays for beside those of its load.
 #[must_use]
 pub fn least_base(load: &Compact) -> u64 {
-    let can_leave = load.program.map_or(0, |(program, _)| u64::from(program.can_leave()));
-    tables(load) + own(load)[0].saturating_sub(can_leave)
-}
-
-fn own(load: &Compact) -> [u64; 2] {
-    load.program.map_or(Program::OWN, |(program, _)| program.own)
+    tables(load) + load.overhead.pages[0].saturating_sub(load.overhead.idle.into())
 }
 
 /// Pages of page tables and of the page cache's index.

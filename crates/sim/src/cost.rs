@@ -98,7 +98,7 @@ pub struct Costs {
     pub unmap: f64,
     /// What a processor has to do with a read of a file, beside the wait for it: with the request, and with each page of it.
     pub fetch: [f64; 2],
-    /// So much longer than its disk does each read of a file take: through a loop device, as in the lab.
+    /// So much longer than its disk does each read of a file take: through a device above it.
     pub layer: f64,
     /// A read of a file: what its disk takes at all, and each page of it.
     pub read: [f64; 2],

@@ -3,7 +3,7 @@
 //! One memory cgroup at its limit, with the classic lists or with generations (`mglru`), as a [`kernel`] has them. [`load`] decodes a load's touches
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead` (which looks for `holes`); a missing page through `charge`, a full group through `reclaim`, which weighs memory and files (`balance`) and looks at batches of pages (`shrink`; of files in `folio`s), and `refault` says
-//! what the coming back of a page means. What is written is kept back for a while (`plug`); the program that touches the load has pages too (`reports`), and what a recorded one gives back is gone (`free`). Each file opens with the kernel function it stands for and what it leaves out.
+//! what the coming back of a page means. What is written is kept back for a while (`plug`); what a recorded program gives back is gone (`free`). Each file opens with the kernel function it stands for and what it leaves out.
 //! [`chance`] draws what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models say. Many runs and what follows from them: `ramline_predict`.
 //!
 //! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, folios of memory, stores to files.
@@ -19,7 +19,7 @@
 //! let load = Load::CodePlusData(CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds: 11, seed: 256, shared: false });
 //! let with = |swap| Setting {
 //!     limit: 15 << 8, swappiness: 60, swap, slots: 16 << 8, read_ahead: 32, cluster: 8, fresh: 0.5, base: 60, sums: Sums::AtOnce, costs: Costs::default(),
-//!     follows: false, first_looks: Vec::new(),
+//!     beside: None, first_looks: Vec::new(),
 //!     kernel: PRESETS[2],
 //! };
 //! let run = |swap| run::load(&load, with(swap), 60_000_000_000, Chance::default(), |_, _| 1000).unwrap();
@@ -35,6 +35,7 @@ mod asked;
 mod balance;
 mod batch;
 pub mod belady;
+pub mod beside;
 pub mod chance;
 mod charge;
 mod cluster;
@@ -42,13 +43,12 @@ pub mod cost;
 mod epochs;
 mod fault;
 mod folio;
-mod follow;
 pub mod footprint;
 mod free;
 mod generations;
 mod holes;
-mod keeper;
 pub mod kernel;
+mod limit;
 pub mod load;
 pub mod memory;
 mod mglru;
@@ -59,7 +59,6 @@ mod read;
 mod read_ahead;
 mod reclaim;
 mod refault;
-mod reports;
 pub mod rivals;
 pub mod run;
 mod setting;

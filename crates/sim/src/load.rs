@@ -26,31 +26,13 @@ pub const OF_A_TABLE: u32 = 512;
 /// Bytes of a page: the simulator knows no other.
 pub const PAGE: u64 = 4096;
 
-/// The program that touches a load, as far as its own memory can leave RAM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Program {
-    /// Pages that it does not need again once the load begins.
+/// What a group is charged for beside the pages that its load touches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// Pages of anonymous memory that are filled before the load and not touched again.
     pub idle: u32,
-    /// Pages that it needs for each report, in the order of need; their numbers are their order as they leave RAM.
-    pub report: &'static [u32],
-    /// Touches between looks at the clock, which begin anew with each round.
-    pub look: u64,
-    /// Nanoseconds from one report to the next, at least; the end of a round is reported in any case, and does not count as one.
-    pub every: u64,
-    /// Pages that it has and the kernel keeps for the group, besides tables, from the least to the most; those that can leave are among them.
-    pub own: [u64; 2],
-}
-
-impl Program {
-    /// Pages of a program that was not measured, the least and the most. That of code-plus-data had 206 with one size of its load and 194 with another; up to 64 more
-    /// or less are left open, which is what a processor charges ahead.
-    pub const OWN: [u64; 2] = [138, 266];
-
-    /// Its pages that can leave RAM.
-    #[must_use]
-    pub fn can_leave(&self) -> u32 {
-        self.idle.saturating_add(u32::try_from(self.report.len()).unwrap_or(u32::MAX))
-    }
+    /// The idle pages, and what the kernel keeps for the group besides page tables: the least and the most, in pages.
+    pub pages: [u64; 2],
 }
 
 /// The parts of a number.
@@ -113,8 +95,8 @@ pub struct Compact {
     pub rounds: Vec<u32>,
     /// Touches of one round.
     pub of_a_round: u64,
-    /// Who touches it, and where the pages begin that it needs for reports.
-    pub program: Option<(Program, u32)>,
+    /// What its group is charged for beside it.
+    pub overhead: Overhead,
     /// It is of a recording: its fill is of the time before, and epochs are told apart.
     pub recorded: bool,
 }
@@ -142,16 +124,16 @@ impl Compact {
         }))
     }
 
-    /// The load as a program has it that brings pages of its own into the group; as it is where there is no number left for them.
+    /// The load in a group that is charged for more; as it is where there is no number left for the idle pages.
     #[must_use]
-    pub fn with_program(mut self, program: Program) -> Compact {
-        let (first, pages) = (self.pages(), program.can_leave());
+    pub fn with_overhead(mut self, overhead: Overhead) -> Compact {
+        let (first, pages) = (self.pages(), overhead.idle);
         if pages == 0 {
-            self.program = Some((program, first));
+            self.overhead = overhead;
         } else if self.regions.len() < REGIONS && first + pages <= word::PAGE {
             self.regions.push(Extent { first, pages, memory: Memory::Anonymous, mapped: true });
             self.fill.splice(..0, (first..first + pages).map(|id| id | word::STORE));
-            self.program = Some((program, first + program.idle));
+            self.overhead = overhead;
         }
         self
     }
@@ -174,8 +156,14 @@ impl Compact {
         of_a_round: u64,
     ) -> Result<Option<Compact>, TouchesError> {
         let Some(regions) = extents(regions) else { return Ok(None) };
-        let mut load =
-            Compact { regions, fill: Vec::new(), rounds: Vec::new(), of_a_round, program: None, recorded: false };
+        let mut load = Compact {
+            regions,
+            fill: Vec::new(),
+            rounds: Vec::new(),
+            of_a_round,
+            overhead: Overhead::default(),
+            recorded: false,
+        };
         let Some(fill) = load.words(fill, of_fill)? else { return Ok(None) };
         load.fill = fill;
         let Some(rounds) = load.words(rounds, of_rounds)? else { return Ok(None) };

@@ -10,6 +10,7 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::area::Area;
 use crate::batch::Batches;
+use crate::beside::Beside;
 use crate::chance::Chance;
 use crate::cluster::Clusters;
 use crate::cost::Steps;
@@ -17,7 +18,6 @@ use crate::epochs::Epochs;
 use crate::folio::{self, Folio};
 use crate::generations::tables::tables_of;
 use crate::generations::{Generations, MOST, faulted};
-use crate::keeper::Keeper;
 use crate::load::{Extent, PAGE};
 use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
@@ -68,8 +68,12 @@ pub struct Memory {
     pub area: Area,
     /// Pages of files that were asked for last, before anyone needs them.
     pub coming: Coming,
-    /// Who lets the limit follow what a zram takes.
-    pub keeper: Keeper,
+    /// The thread beside it.
+    pub beside: Option<Box<dyn Beside>>,
+    /// When that acts next; never without one.
+    pub acts_at: u64,
+    /// The limit in bytes, where the thread beside it writes it.
+    pub written_limit: Option<u64>,
     /// Writes to it that are kept back.
     pub plug: Plug,
     /// Pages whose write is done, in the batch of the processor that answers for the disk.
@@ -118,7 +122,9 @@ impl Memory {
             steps: Steps::of(&setting.costs),
             area: Area::new(&setting),
             coming: Coming::default(),
-            keeper: Keeper::new(setting.follows && setting.swap == SwapTo::Zram, setting.limit),
+            beside: setting.beside.map(|make| make(setting.limit)),
+            acts_at: if setting.beside.is_some() { 0 } else { u64::MAX },
+            written_limit: setting.beside.map(|_| setting.limit * PAGE),
             plug: Plug::default(),
             rotating: Vec::new(),
             elsewhere: chance.elsewhere,
@@ -245,6 +251,12 @@ impl Memory {
         self.area.has_room()
     }
 
+    /// Bytes that a zram's pool takes.
+    #[must_use]
+    pub fn pool_bytes(&self) -> u64 {
+        self.area.pool_bytes()
+    }
+
     /// Room below the limit; what a pool takes is not there.
     #[must_use]
     pub fn margin(&self) -> u64 {
@@ -253,7 +265,7 @@ impl Memory {
 
     fn limit(&self) -> u64 {
         let rest = || self.setting.limit.saturating_sub(self.area.pool_bytes() / PAGE);
-        self.keeper.pages().unwrap_or_else(rest)
+        self.written_limit.map_or_else(rest, |bytes| bytes / PAGE)
     }
 
     /// More is charged than may be, as when the pool grew.

@@ -9,7 +9,6 @@ use crate::memory::{Counts, Look, Memory, Setting};
 pub use crate::page::Pages;
 use crate::page::bit;
 use crate::pool::Pool;
-use crate::reports::Reports;
 use crate::{fault, free, read};
 
 /// So many touches ahead their bits are fetched, and so many ahead the shadow of a page that is gone.
@@ -86,17 +85,14 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
         memory.epochs = Epochs::of(load.pages());
     }
     memory.steps.minor += memory.steps.fill;
-    let mut reports = Reports::of(load);
-    // The first touch of a fill is of an idle page.
-    let filled = fill(&mut memory, &load.fill[usize::from(chance.less)..], chance.look, &mut reports);
+    let filled = fill(&mut memory, &load.fill, chance.look);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
     let before = if load.recorded { memory.counts } else { Counts::default() };
     if let Some(look) = chance.look {
         memory.looks.next_at(begin + look.at);
     }
-    reports.begin(begin, load.of_a_round);
-    let done = touches(&mut memory, &load.rounds, 0, begin.saturating_add(timeout), &mut reports);
+    let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout));
     memory.counts.touches = filled + done.touches;
     let end = match (memory.killed, done.all) {
         (true, _) => End::Killed,
@@ -123,11 +119,11 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     clippy::cast_sign_loss,
     reason = "a part of the touches of a fill"
 )]
-fn fill(memory: &mut Memory, words: &[u32], look: Option<Look>, reports: &mut Reports) -> u64 {
+fn fill(memory: &mut Memory, words: &[u32], look: Option<Look>) -> u64 {
     let part = look.map_or(0.0, |look| look.filled);
     // It stores page by page, so it can be parted anywhere.
     let (before, after) = words.split_at((words.len() as f64 * part) as usize);
-    let done = touches(memory, before, 0, u64::MAX, reports);
+    let done = touches(memory, before, u64::MAX);
     if part > 0.0 {
         memory.looks.next_at(memory.clock);
         memory.sum_up();
@@ -135,7 +131,7 @@ fn fill(memory: &mut Memory, words: &[u32], look: Option<Look>, reports: &mut Re
     if look.is_some() {
         memory.looks.next_at(u64::MAX);
     }
-    touches(memory, after, done.touches, u64::MAX, reports).touches
+    done.touches + touches(memory, after, u64::MAX).touches
 }
 
 struct Done {
@@ -143,9 +139,9 @@ struct Done {
     all: bool,
 }
 
-/// Touch after touch until a time, behind so many: reports are counted in touches. Almost all find their page in RAM and mapped, so those are answered here.
-fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports: &mut Reports) -> Done {
-    let (mut at, mut touches) = (0, behind);
+/// Touch after touch until a time. Almost all find their page in RAM and mapped, so those are answered here.
+fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
+    let (mut at, mut touches) = (0, 0);
     while let Some(touch) = words.get(at).copied() {
         if memory.killed || memory.clock > until {
             return Done { touches, all: false };
@@ -174,9 +170,6 @@ fn touches(memory: &mut Memory, words: &[u32], behind: u64, until: u64, reports:
             }
         }
         touches += 1;
-        if touches == reports.next {
-            reports.look(memory, touches);
-        }
     }
     Done { touches, all: true }
 }
@@ -214,8 +207,7 @@ mod tests {
         let mut memory = group(100, kernel, chance);
         memory.looks = Looks::new(Sums::Watched { every, first: [every; 2] }, &chance);
         let words: Vec<u32> = (0..100).map(|id| id | word::STORE).collect();
-        let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
-        assert_eq!(fill(&mut memory, &words, look, &mut Reports::of(&load)), 100);
+        assert_eq!(fill(&mut memory, &words, look), 100);
         memory.looks.next_at(u64::MAX);
         memory.statistics().size[ANON][0]
     }

@@ -1,5 +1,6 @@
 //! What can be chosen of a group, and what is counted of it.
 
+use crate::beside::MakeBeside;
 use crate::cost::Costs;
 use crate::kernel::Kernel;
 
@@ -49,8 +50,8 @@ pub struct Look {
 pub struct Setting {
     /// Pages the group may have, a zram's pool included.
     pub limit: u64,
-    /// The group's own limit is lowered as a zram takes more, as the lab does it: a little late. Else what the zram takes is never there.
-    pub follows: bool,
+    /// A thread beside the group that writes its limit. Without one the limit stays, and what a zram takes is never there.
+    pub beside: Option<MakeBeside>,
     /// 0 to 200.
     pub swappiness: u64,
     /// The area.
@@ -81,7 +82,7 @@ impl Setting {
     pub fn without_limit(limit: u64, kernel: Kernel) -> Setting {
         Setting {
             limit,
-            follows: false,
+            beside: None,
             swappiness: 60,
             swap: SwapTo::Nowhere,
             slots: 0,

@@ -4,10 +4,11 @@
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::belady;
+use ramline_sim::beside::Beside;
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
-use ramline_sim::load::{Compact, PAGE, Program};
+use ramline_sim::load::{Compact, Overhead, PAGE};
 use ramline_sim::memory::{Counts, Look, Setting, Sums, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
@@ -18,7 +19,7 @@ const TIMEOUT: u64 = 4_000_000_000;
 fn setting(swap: SwapTo, limit: u64) -> Setting {
     Setting {
         limit,
-        follows: false,
+        beside: None,
         swappiness: 60,
         swap,
         slots: 16 << 8,
@@ -91,13 +92,25 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
     all[below(random, all.len() as u64) as usize]
 }
 
+/// A thread that lowers the limit by what a pool takes, each millisecond.
+#[derive(Debug)]
+struct Moves(u64);
+
+impl Beside for Moves {
+    fn act(&mut self, memory: &mut ramline_sim::memory::Memory) -> u64 {
+        let limit = (self.0 * PAGE).saturating_sub(memory.pool_bytes());
+        memory.write_limit(limit, memory.clock);
+        memory.clock + 1_000_000
+    }
+}
+
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
     let sums =
         [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every] }][below(random, 3) as usize];
     Setting {
-        follows: random.below(2) == 1,
+        beside: (random.below(2) == 1).then_some(|limit| Box::new(Moves(limit)) as Box<dyn Beside>),
         swappiness: random.below(201),
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
@@ -108,20 +121,8 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     }
 }
 
-/// Pages of a program, each needed as they leave.
-fn in_order(n: u32) -> &'static [u32] {
-    Vec::leak((0..n).collect())
-}
-
 fn any_run(random: &mut SplitMix64) -> (Compact, Setting, Outcome) {
-    let program = Program {
-        idle: below(random, 40),
-        report: in_order(below(random, 40)),
-        look: 64,
-        every: random.below(1 << 20),
-        own: Program::OWN,
-    };
-    let load = any_load(random).with_program(program);
+    let load = any_load(random).with_overhead(Overhead { idle: below(random, 80), pages: [138, 266] });
     let setting = any_setting(random, load.pages().into());
     let chance = Chance {
         cluster: 1 << below(random, 4),
@@ -344,18 +345,6 @@ fn shared_memory_costs_more_page_cache_than_private_memory() {
 }
 
 #[test]
-fn what_a_program_needs_now_and_then_makes_shared_pages_leave_that_read_ahead_cannot_write() {
-    // It comes back from swap, and for that anything may be written.
-    let of = |needed| {
-        let program =
-            Program { idle: 64 - needed, report: in_order(needed), look: 64, every: 1_000_000, own: Program::OWN };
-        run(&code_plus_data(11, true).with_program(program), setting(SwapTo::Disk, 15 << 8)).counts
-    };
-    let (never, often) = (of(0), of(32));
-    assert!(often.swap_out > 2 * never.swap_out && often.refault[1] < never.refault[1], "{often:?} and {never:?}");
-}
-
-#[test]
 fn the_fewest_reads_say_what_no_tuning_can_save() {
     let load = code_plus_data(3, false);
     // Hardly more than that 95 of 100 pages of code are read once in three rounds.
@@ -386,10 +375,10 @@ fn statistics_are_summed_up_while_nothing_is_reclaimed() {
 }
 
 #[test]
-fn idle_pages_of_the_program_leave_room_where_there_is_swap() {
+fn idle_pages_leave_room_where_there_is_swap() {
     let load = Compact::of(&Load::named("heap", 3 << 20, 2, 256).unwrap()).unwrap();
     let swapped =
         |load: &Compact| run(load, Setting { base: 0, ..setting(SwapTo::Disk, (3 << 8) + 15) }).counts.swap_out;
-    let program = Program { idle: 30, report: &[3, 1, 0, 2], look: 64, every: 1_000_000, own: Program::OWN };
-    assert!(swapped(&load) == 0 && swapped(&load.with_program(program)) >= 15);
+    let overhead = Overhead { idle: 34, pages: [138, 266] };
+    assert!(swapped(&load) == 0 && swapped(&load.with_overhead(overhead)) >= 15);
 }

@@ -1,7 +1,7 @@
 //! Questions of the lab's experiments to `ramline_predict`: what they have in common.
 
 pub use ramline_predict::error::PredictError;
-pub use ramline_predict::question::{Program, Question};
+pub use ramline_predict::question::{Overhead, Question};
 
 pub use super::lengths::compressed;
 use crate::prelude::*;

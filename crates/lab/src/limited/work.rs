@@ -5,7 +5,6 @@
 
 use std::os::unix::fs::FileExt;
 
-use ramline_predict::question::Program;
 use ramline_trace::generate::{Access, Load, Stream};
 
 use super::report::WorkReport;
@@ -17,11 +16,6 @@ const CLOCK_EVERY: u64 = 32;
 const TOUCHES: u64 = 2;
 /// Time between reports.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
-
-/// The program that does the touches, as a simulator has it. What it has before it maps its load is locked and added to the limit, so that nothing of it can leave and nothing of
-/// it is in what the load has.
-pub const PROGRAM: Program =
-    Program { idle: 0, report: &[], look: CLOCK_EVERY * TOUCHES, every: REPORT_EVERY.0, own: [0, 0] };
 
 /// A region of the load, as this process has it.
 pub struct Target {

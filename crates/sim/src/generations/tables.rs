@@ -8,8 +8,7 @@ use crate::load::Extent;
 /// Entries of a table.
 pub const TABLE: u32 = 512;
 
-/// The program is switched to after so many nanoseconds at least: assumed, by the lab that looks at a pool each millisecond on the same processor. Only
-/// two agings within it differ by this.
+/// The program is switched to after so many nanoseconds at least: assumed. Only two agings within it differ by this.
 const TURN: u64 = 1_000_000;
 
 /// What is known of tables.

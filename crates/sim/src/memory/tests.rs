@@ -15,7 +15,7 @@ use crate::shrink;
 pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
     let setting = Setting {
         limit: 1 << 20,
-        follows: false,
+        beside: None,
         swappiness: 60,
         swap: SwapTo::Disk,
         slots: 1000,

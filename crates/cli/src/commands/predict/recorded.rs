@@ -13,7 +13,7 @@ use ramline_lab::forecast::refusal;
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
-use ramline_predict::question::{Program, Question};
+use ramline_predict::question::{Overhead, Question};
 use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 
@@ -50,7 +50,7 @@ const HINT: &str = "ramline predict --pid 1234";
 pub struct Recorded {
     recording: Arc<Recording>,
     need: Bytes,
-    program: Program,
+    overhead: Overhead,
     notes: Vec<String>,
     /// What its pages compress to, where it was seen.
     pub contents: Option<Contents>,
@@ -73,8 +73,8 @@ impl Recorded {
 
     fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
         let recording = Arc::new(recording);
-        let (need, program) = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, need, program, notes, contents: None })
+        let (need, overhead) = need_of(&recording).map_err(refusal)?;
+        Ok(Recorded { recording, need, overhead, notes, contents: None })
     }
 
     /// Records first, in memory.
@@ -156,7 +156,7 @@ impl Recorded {
         let params = params(&EXPERIMENT, &settings, None, options)?;
         let mut all = Vec::new();
         for limit in limits {
-            all.push(of_recording(&self.recording, &params, limit, (self.need, self.program), timeout)?);
+            all.push(of_recording(&self.recording, &params, limit, (self.need, self.overhead), timeout)?);
         }
         let first = all.remove(0);
         let mut question = first.with_limits(all);

@@ -8,8 +8,7 @@ use ramline_trace::generate::Load;
 
 use super::settings::Settings;
 use super::workload::load;
-use crate::limited::forecast::Question;
-use crate::limited::work::PROGRAM;
+use crate::limited::forecast::{Overhead, Question};
 use crate::prelude::*;
 
 /// User time of its runs, less that of the fill: 0.1 to 0.2 µs a touch.
@@ -41,7 +40,8 @@ pub fn question(params: &Params) -> Result<Question> {
         arms,
         swap: settings.swap_sizes().area,
         looks_every: SAMPLE_EVERY,
-        program: PROGRAM,
+        // The worker's own pages are locked and added to its limit.
+        overhead: Overhead::default(),
         between: BETWEEN,
         notes: Vec::new(),
         runs: RUNS,

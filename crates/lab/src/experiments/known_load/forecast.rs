@@ -10,8 +10,7 @@ use ramline_trace::touch::{Memory, Touches};
 
 use super::NAME;
 use super::asked::{self, Asked};
-use crate::limited::forecast::{PredictError, Program, Question};
-use crate::limited::work::PROGRAM;
+use crate::limited::forecast::{Overhead, PredictError, Question};
 use crate::params::Params;
 use crate::prelude::*;
 
@@ -55,7 +54,7 @@ pub fn of_recording(
     recording: &Arc<Recording>,
     params: &Params,
     limit: Bytes,
-    (need, program): (Bytes, Program),
+    (need, overhead): (Bytes, Overhead),
     timeout: Option<Duration>,
 ) -> Result<Question> {
     let mut asked = Asked::of(params)?;
@@ -69,19 +68,17 @@ pub fn of_recording(
     let name = recording.header().origin.name.clone();
     let question = asked_of(first, name, None, Vec::new(), &asked)?;
     let recorded = Some(Recorded::new(recording, need));
-    Ok(Question { others: ways, recorded, program, between: 0.0, ..question })
+    Ok(Question { others: ways, recorded, overhead, between: 0.0, ..question })
 }
 
-/// With so much memory nothing of a recording is reclaimed, and its program.
+/// With so much memory nothing of a recording is reclaimed, and the overhead of its group.
 ///
 /// # Errors
 /// It cannot be simulated.
-pub fn need_of(recording: &Arc<Recording>) -> Result<(Bytes, Program), PredictError> {
+pub fn need_of(recording: &Arc<Recording>) -> Result<(Bytes, Overhead), PredictError> {
     let ways = recorded::ways(recording, 0);
     let first = ways.first().ok_or(PredictError::BrokeOff)?;
-    // Nothing is reported, and no clock is looked at.
-    let program = recorded::program(recording, Program { look: u64::MAX, own: Program::OWN, ..PROGRAM });
-    recorded::need(first.as_ref(), recording.extent().resident_pages, program)
+    recorded::need(first.as_ref(), recording)
 }
 
 fn asked_of(
@@ -97,7 +94,8 @@ fn asked_of(
     }
     let memory = load.regions().into_iter().filter(|region| region.memory != Memory::File);
     let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
-    let (program, between, looks_every) = (PROGRAM, BETWEEN, SAMPLE_EVERY);
+    // The worker's own pages are locked and added to its limit.
+    let (overhead, between, looks_every) = (Overhead::default(), BETWEEN, SAMPLE_EVERY);
     let (runs, is_virtual) = (RUNS, false);
     let (others, recorded) = (Vec::new(), None);
     Ok(Question {
@@ -109,7 +107,7 @@ fn asked_of(
         arms,
         swap,
         looks_every,
-        program,
+        overhead,
         between,
         notes,
         runs,
