@@ -229,6 +229,15 @@ impl Step {
         matches!(self, Step::SetKnob { .. } | Step::SetOneOf { .. })
     }
 
+    /// The setting of a knob as files name it (`vm.swappiness`), with its old and new value.
+    #[must_use]
+    pub fn sysctl(&self) -> Option<(String, &str, &str)> {
+        let (Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. }) = self else {
+            return None;
+        };
+        Some((path.strip_prefix("/proc/sys/")?.replace('/', "."), before, after))
+    }
+
     /// It is still there after a reboot.
     #[must_use]
     pub const fn lasts(&self) -> bool {

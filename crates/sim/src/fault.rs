@@ -13,7 +13,7 @@ use crate::kernel::Hits;
 use crate::load::{Extent, OF_A_TABLE, word};
 use crate::memory::{Counts, Memory};
 use crate::page::bit;
-use crate::{anonymous, beside, read_ahead, shared};
+use crate::{anonymous, limit, read_ahead, shared};
 
 /// Pages of one block that a fault maps if they are there.
 const AROUND: u32 = 16;
@@ -36,7 +36,7 @@ pub fn hit(memory: &mut Memory, touch: u32) -> bool {
 
 /// A touch that is a fault.
 pub fn miss(memory: &mut Memory, touch: u32) {
-    beside::tick(memory);
+    limit::tick(memory);
     memory.in_fault = true;
     let (id, is_store) = (touch & word::PAGE, touch & word::ACCESS == word::STORE);
     let extent = memory.regions[memory.pages.region(id)];

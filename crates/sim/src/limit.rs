@@ -3,6 +3,7 @@
 //! Stands for `mem_cgroup_resize_max` (mm/memcontrol-v1.c) and `memory_max_write` (mm/memcontrol.c); read in 6.18. Left out: version 2 asks for all that is above the limit at once,
 //! which is less than a batch in groups below 128 MiB.
 
+use crate::beside::LimitedGroup;
 use crate::load::PAGE;
 use crate::memory::Memory;
 use crate::reclaim::reclaim;
@@ -10,9 +11,48 @@ use crate::reclaim::reclaim;
 /// Lowered in vain so often (`MAX_RECLAIM_RETRIES`), the group is out of memory: version 2 kills then, and on version 1 the write fails.
 const RETRIES: u32 = 16;
 
-impl Memory {
-    /// Writes the limit in bytes, at that time or as soon as the clock is there. Returns how long the reclaim of what is above it took.
-    pub fn write_limit(&mut self, limit: u64, at: u64) -> u64 {
+/// What happens by the clock, also while nothing is reclaimed: the thread beside the group acts, and statistics are summed up.
+#[inline]
+pub fn tick(memory: &mut Memory) {
+    if memory.clock >= memory.acts_at {
+        act(memory);
+    }
+    memory.sum_up();
+}
+
+fn act(memory: &mut Memory) {
+    if let Some(mut beside) = memory.beside.take() {
+        memory.acts_at = beside.act(memory);
+        memory.beside = Some(beside);
+    }
+}
+
+impl LimitedGroup for Memory {
+    fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    fn pool_bytes(&self) -> u64 {
+        self.area.pool_bytes()
+    }
+
+    fn charged(&self) -> u64 {
+        self.charged
+    }
+
+    fn limit(&self) -> u64 {
+        self.written_limit.unwrap_or(self.setting.limit * PAGE)
+    }
+
+    fn is_killed(&self) -> bool {
+        self.killed
+    }
+
+    fn write_limit(&mut self, limit: u64, at: u64) -> u64 {
+        if limit >= LimitedGroup::limit(self) {
+            self.written_limit = Some(limit);
+            return 0;
+        }
         let begin = self.clock.max(at);
         self.clock = begin;
         self.no_fs = false;
@@ -29,8 +69,7 @@ impl Memory {
         self.clock - begin
     }
 
-    /// The task of the load sleeps until then.
-    pub fn sleep_until(&mut self, time: u64) {
+    fn sleep_until(&mut self, time: u64) {
         self.clock = self.clock.max(time);
         // It is switched to again.
         self.generations.walk.has_waited = true;
@@ -51,6 +90,7 @@ mod tests {
         let mut memory = group(1000, PRESETS[2], Chance::default());
         memory.setting.swappiness = 0;
         (0..100).for_each(|page| fault::miss(&mut memory, page | word::STORE));
+        memory.setting.limit = 1 << 20;
         memory.write_limit(150 * PAGE, 0);
         assert!(!memory.killed);
         memory.write_limit(50 * PAGE, 0);

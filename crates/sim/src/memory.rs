@@ -251,12 +251,6 @@ impl Memory {
         self.area.has_room()
     }
 
-    /// Bytes that a zram's pool takes.
-    #[must_use]
-    pub fn pool_bytes(&self) -> u64 {
-        self.area.pool_bytes()
-    }
-
     /// Room below the limit; what a pool takes is not there.
     #[must_use]
     pub fn margin(&self) -> u64 {

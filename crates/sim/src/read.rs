@@ -9,14 +9,14 @@ use crate::load::word;
 use crate::memory::Memory;
 use crate::page::bit;
 use crate::refault;
-use crate::{beside, read_ahead};
+use crate::{limit, read_ahead};
 
 /// Pages that are looked up at once.
 const BATCH: u32 = 31;
 
 /// Reads `n` pages from one on; `inside` if it ends before the end of the last.
 pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
-    beside::tick(memory);
+    limit::tick(memory);
     memory.clock += memory.steps.call + memory.steps.copy * u64::from(n - 1);
     memory.in_fault = false;
     let region = memory.pages.region(first);

@@ -4,7 +4,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::belady;
-use ramline_sim::beside::Beside;
+use ramline_sim::beside::{Beside, LimitedGroup};
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
@@ -97,10 +97,10 @@ fn any_kernel(random: &mut SplitMix64) -> Kernel {
 struct Moves(u64);
 
 impl Beside for Moves {
-    fn act(&mut self, memory: &mut ramline_sim::memory::Memory) -> u64 {
-        let limit = (self.0 * PAGE).saturating_sub(memory.pool_bytes());
-        memory.write_limit(limit, memory.clock);
-        memory.clock + 1_000_000
+    fn act(&mut self, group: &mut dyn LimitedGroup) -> u64 {
+        let limit = (self.0 * PAGE).saturating_sub(group.pool_bytes());
+        group.write_limit(limit, group.clock());
+        group.clock() + 1_000_000
     }
 }
 

@@ -1,9 +1,8 @@
 //! The lab's thread that lets a limit follow what a zram takes, so that both together stay the same, and holds the load as long as they are more
 //! (`Follower`, crates/lab/src/limited/pool.rs). Left out: that it looks while a fault is under way.
 
-use ramline_sim::beside::Beside;
+use ramline_sim::beside::{Beside, LimitedGroup};
 use ramline_sim::load::PAGE;
-use ramline_sim::memory::Memory;
 
 /// Nanoseconds between looks, with what a sleep is late.
 const EVERY: u64 = 1_055_000;
@@ -36,32 +35,31 @@ impl Follower {
 
 impl Beside for Follower {
     /// All looks until now; the clock goes on as long as the load is held.
-    fn act(&mut self, memory: &mut Memory) -> u64 {
+    fn act(&mut self, group: &mut dyn LimitedGroup) -> u64 {
         let step = (self.nominal / STEP).max(1);
         let (mut now, mut held) = (self.next, None);
-        while held.is_some() || now <= memory.clock {
+        while held.is_some() || now <= group.clock() {
             now += LOOK;
-            let wanted = self.nominal.saturating_sub(memory.pool_bytes());
+            let wanted = self.nominal.saturating_sub(group.pool_bytes());
             if wanted + step <= self.limit {
                 if held.is_none() {
-                    now = now.max(memory.clock);
+                    now = now.max(group.clock());
                     held = Some(now);
                 }
                 self.limit = wanted.max(self.limit.saturating_sub(step));
-                now += WRITE + memory.write_limit(self.limit, now);
+                now += WRITE + group.write_limit(self.limit, now);
             } else {
                 if let Some(since) = held.take() {
-                    memory.sleep_until(since + slept(since, now));
+                    group.sleep_until(since + slept(since, now));
                 }
                 if wanted >= self.limit + step {
                     self.limit = wanted;
-                    memory.written_limit = Some(wanted);
-                    now += WRITE;
+                    now += WRITE + group.write_limit(wanted, now);
                 } else {
                     now += EVERY;
                 }
             }
-            if memory.killed {
+            if group.is_killed() {
                 break;
             }
         }
@@ -96,10 +94,9 @@ mod tests {
     struct Noted(Box<dyn Beside>);
 
     impl Beside for Noted {
-        fn act(&mut self, memory: &mut Memory) -> u64 {
-            let next = self.0.act(memory);
-            let limit = memory.written_limit.unwrap_or(0);
-            LOOKS.lock().unwrap().push((limit, memory.pool_bytes(), memory.charged));
+        fn act(&mut self, group: &mut dyn LimitedGroup) -> u64 {
+            let next = self.0.act(group);
+            LOOKS.lock().unwrap().push((group.limit(), group.pool_bytes(), group.charged()));
             next
         }
     }

@@ -3,7 +3,6 @@
 use ramline_act::StateDir;
 use ramline_act::standing::{ChangePhase, HeldStep, StandingChange, Transaction, Undone};
 use ramline_gather::gather;
-use ramline_plan::Step;
 use ramline_snapshot::configured::Configured;
 
 use super::changes::{all, meant};
@@ -129,11 +128,8 @@ fn configured(root: &Root) -> Configured {
 /// again. A file that is named as left in force is not named twice.
 fn set_again(steps: &[HeldStep], undone: &Undone, configured: &Configured) -> Vec<String> {
     let lines = steps.iter().filter_map(|held| {
-        let (Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. }) = &held.step else {
-            return None;
-        };
-        let key = path.strip_prefix("/proc/sys/")?.replace('/', ".");
-        let last = configured.of(&key).last().filter(|last| last.value == *after && last.value != *before)?;
+        let (key, before, after) = held.step.sysctl()?;
+        let last = configured.of(&key).last().filter(|last| last.value == after && last.value != before)?;
         let is_named = undone.left.iter().any(|left| left.contains(&last.file));
         let file = ramline_units::quoted_path(Path::new(&last.file));
         (!is_named && !held.was_so).then(|| {
@@ -219,6 +215,7 @@ pub fn refuse_half_done() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ramline_plan::Step;
 
     #[test]
     fn a_file_of_another_name_that_sets_the_value_again_is_named() {
