@@ -38,6 +38,11 @@ const ANSWERS: &[(&[&str], &str)] = &[
         ],
         "ramline tune plan",
     ),
+    (
+        &["metrics", "prometheus", "exporter", "openmetrics", "scrape", "node-exporter", "grafana", "alerts"],
+        "ramline export --help",
+    ),
+    (&["daemon", "start", "enable", "install", "agent", "yesterday", "past"], "ramline record --help"),
     (&["apply"], "ramline tune apply"),
     (&["undo", "revert", "rollback", "restore"], "ramline tune undo"),
     (
