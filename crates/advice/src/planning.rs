@@ -11,6 +11,7 @@ mod desk;
 mod found;
 mod harsh;
 mod killers;
+mod limit;
 mod line;
 mod maintain;
 mod named;
@@ -31,6 +32,7 @@ use crate::{Inputs, in_group};
 pub use ask::Ask;
 pub use by_load::{ByLoad, nearly_fastest};
 use desk::Desk;
+pub use limit::{WatchedService, beside_unit};
 pub use named::{NotPlanned, planned_finding};
 pub use own::{NOT_JUDGED, nearest_setting};
 pub use settled::findings_on;
@@ -72,6 +74,7 @@ pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
         TOPICS.into_iter().filter(|topic| ask.is_for_all() || ask.topics.contains(topic)).collect();
     let mut desk = Desk::new(inputs, set_up, ask);
     own::plan(&mut desk);
+    limit::plan(&mut desk);
     let of_findings = found::topics(ask);
     for topic in TOPICS.into_iter().filter(|topic| topics.contains(topic) || of_findings.contains(topic)) {
         let (before, texts) = (desk.lines.len(), desk.texts());

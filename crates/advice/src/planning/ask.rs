@@ -4,6 +4,7 @@ use ramline_evidence::pages::PageProfile;
 use ramline_plan::{Goal, Topic};
 
 use super::by_load::ByLoad;
+use super::limit::WatchedService;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Ask {
     pub pages: Option<PageProfile>,
     /// What qualifies that profile: it is of another machine.
     pub pages_of: Vec<String>,
+    /// Services whose limits are to be what they need.
+    pub services: Vec<WatchedService>,
     /// The setting under which a load of the reader's own ran fastest: zram, swap and swappiness follow it instead of costs and need.
     pub by_load: Option<ByLoad>,
 }
@@ -33,6 +36,6 @@ pub struct Ask {
 impl Ask {
     /// Nothing was named, so all of it is planned.
     pub(super) fn is_for_all(&self) -> bool {
-        self.topics.is_empty() && self.findings.is_empty() && self.own.is_empty()
+        self.topics.is_empty() && self.findings.is_empty() && self.own.is_empty() && self.services.is_empty()
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod apply;
 mod back;
 mod changes;
+mod needs;
 mod own;
 mod unit;
 mod verify;
@@ -56,21 +57,27 @@ enum Verb {
     Verify(verify::Verify),
 }
 
-/// A topic, or a finding whose advice is planned.
-#[derive(Debug, Clone, Copy)]
+/// A topic, a finding whose advice is planned, or a service whose limit is to be what it needs.
+#[derive(Debug, Clone)]
 enum Subject {
     Topic(Topic),
     Finding(&'static str),
+    Need(String),
 }
 
-/// `zram`, `swap-outranked`.
+/// `zram`, `swap-outranked`, `need:postgresql`.
 fn subject(text: &str) -> Result<Subject, String> {
+    if let Some(group) = text.strip_prefix("need:").filter(|group| !group.is_empty()) {
+        return Ok(Subject::Need(group.to_owned()));
+    }
     if let Ok(Choice(topic)) = <Choice<Topic> as clap::ValueEnum>::from_str(text, false) {
         return Ok(Subject::Topic(topic));
     }
     planned_finding(text).map(|rule| Subject::Finding(rule.id)).map_err(|error| match error {
         NotPlanned::Unknown(_) => {
-            format!("topics are swap, zram, vm, tmp, maintain; {error} (ramline checkup names those found here)")
+            format!(
+                "topics are swap, zram, vm, tmp, maintain, need:GROUP; {error} (ramline checkup names those found here)"
+            )
         }
         NotPlanned::NoPlan { .. } => error.to_string(),
     })
@@ -79,8 +86,9 @@ fn subject(text: &str) -> Result<Subject, String> {
 /// What a plan is made for.
 #[derive(Debug, Args)]
 struct Asked {
-    /// What to plan: swap, zram, vm, tmp, maintain, or a finding by the name that checkup prints; all when left out
-    #[arg(value_name = "TOPIC|FINDING", value_parser = subject)]
+    /// What to plan: swap, zram, vm, tmp, maintain, a finding by the name that checkup prints, or need:GROUP (the limit of a service, as 'ramline need GROUP'
+    /// finds it); all but the last when left out
+    #[arg(value_name = "TOPIC|FINDING|need:GROUP", value_parser = subject)]
     topics: Vec<Subject>,
     /// What it is for
     #[arg(long, value_name = "GOAL", default_value = "balanced")]
@@ -250,6 +258,7 @@ impl Asked {
             match subject {
                 Subject::Topic(topic) => ask.topics.push(*topic),
                 Subject::Finding(id) => ask.findings.push((*id).to_owned()),
+                Subject::Need(group) => ask.services.push(needs::watched(source, group)?),
             }
         }
         let (before, mut after) = source.window(planning::wanted(&ask), span)?;
