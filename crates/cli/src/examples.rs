@@ -379,7 +379,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         "record",
         &[
             ("sudo ramline record", "until Ctrl-C; as a service: systemctl enable --now ramline-record"),
-            ("ramline record --dir ./history --for 10min", "as any user, for a while"),
+            ("ramline record --history ./history --for 10min", "as any user, for a while"),
         ],
     ),
     (
@@ -404,6 +404,14 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("sudo ramline history export --csv -o history.csv", "the last 24 hours, for a spreadsheet or DuckDB"),
             ("sudo ramline history export --json --from 00:30", "a JSON object a line"),
+        ],
+    ),
+    (
+        "history import",
+        &[
+            ("sadf -j /var/log/sysstat/sa29 -- -A >sa29.json", "what sysstat kept of the 29th"),
+            ("ramline history import sa29.json --history ./old", "as history, in a directory of its own"),
+            ("ramline show --at '2026-11-29 00:46' --history ./old", "a moment of it"),
         ],
     ),
     (

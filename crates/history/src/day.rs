@@ -33,6 +33,21 @@ impl Day {
     }
 }
 
+impl Day {
+    /// When it begins, in milliseconds since 1970; `None` of one before that.
+    #[must_use]
+    pub fn begins_ms(self) -> Option<u64> {
+        // Years begin in March, as above.
+        let year = self.year - i64::from(self.month <= 2);
+        let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        let month = i64::from(self.month);
+        let shifted = if month > 2 { month - 3 } else { month + 9 };
+        let of_year = (153 * shifted + 2) / 5 + i64::from(self.day) - 1;
+        let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+        u64::try_from(days).ok()?.checked_mul(MS)
+    }
+}
+
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -59,6 +74,15 @@ impl FromStr for Day {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_begins_where_its_first_millisecond_is() {
+        for ms in [0, 68_169_600_000, 951_782_400_000, 1_709_164_800_000, 1_796_000_000_000] {
+            let day = Day::from_ms(ms);
+            assert_eq!(day.begins_ms(), Some(ms / MS * MS), "{day}");
+        }
+        assert_eq!("1969-12-31".parse::<Day>().unwrap().begins_ms(), None);
+    }
 
     #[test]
     fn days_are_those_of_the_calendar() {

@@ -14,6 +14,7 @@
 //! | `file` | the head of a file; the frames in bytes that may be torn or damaged |
 //! | `moments` | snapshots from frames, in order |
 //! | `document` | a snapshot as named texts, and back |
+//! | [`sadf`] | what `sadf -j` prints of sysstat's files, as snapshots |
 //!
 //! ```
 //! use ramline_history::{Encoder, Moment, Texts};
@@ -30,6 +31,7 @@ mod file;
 mod frame;
 mod moments;
 mod numbers;
+pub mod sadf;
 mod texts;
 mod varint;
 

@@ -191,7 +191,7 @@ impl SarPaging {
             written_kib: rate(|v| v.pgpgout),
             faults: rate(|v| v.pgfault),
             major_faults: rate(|v| v.pgmajfault),
-            freed: rate(|v| v.get("pgfree")),
+            freed: rate(|v| v.pgfree),
             scanned_kswapd: kswapd,
             scanned_direct: direct,
             reclaimed,

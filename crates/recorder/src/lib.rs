@@ -6,6 +6,7 @@
 //! | `store` | writing: one recorder at a time, a cap that always holds, a disk that may be full |
 //! | `seconds` | the last ten minutes, a frame a second, in memory |
 //! | `recording` | the loop that looks and writes |
+//! | `import` | old data of sysstat, written as history |
 //! | `archive` | reading: which moment lies where, and what lies between |
 //! | `steps` | reading: the moment before, the moment after |
 //! | `gaps` | where nothing was recorded, and why |
@@ -14,6 +15,7 @@
 
 mod archive;
 mod gaps;
+mod import;
 mod place;
 mod recording;
 mod seconds;
@@ -22,6 +24,7 @@ mod store;
 
 pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
 pub use gaps::{Gap, Why};
+pub use import::import;
 pub use place::{HistoryFile, files, prepare};
 pub use recording::{Ended, Options, PROCESSORS, record};
 pub use steps::Step;
@@ -35,7 +38,7 @@ pub enum Error {
     Kernel(#[from] ramline_kernel::KernelError),
     /// Another recorder writes there.
     #[error(
-        "{dir} is being written by another recorder{holder}\n  try: ramline record --dir ANOTHER_DIR, or end that one"
+        "{dir} is being written by another recorder{holder}\n  try: ramline record --history ANOTHER_DIR, or end that one"
     )]
     Busy {
         /// The directory.

@@ -29,6 +29,7 @@ counters! {
         swap_ra_hit = "swap_ra_hit",
         pgfault = "pgfault",
         pgmajfault = "pgmajfault",
+        pgfree = "pgfree",
         pgscan_kswapd = "pgscan_kswapd",
         pgscan_direct = "pgscan_direct",
         pgsteal_kswapd = "pgsteal_kswapd",

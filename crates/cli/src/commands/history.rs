@@ -1,6 +1,7 @@
 //! `ramline history`: what was recorded.
 
 mod export;
+mod import;
 mod list;
 mod sar;
 mod time;
@@ -21,7 +22,7 @@ pub struct History {
     #[command(subcommand)]
     verb: Option<Verb>,
     /// Where it was recorded [default: where 'ramline record' writes]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long = "history", alias = "dir", value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
@@ -37,6 +38,7 @@ enum Verb {
     Prune(Prune),
     Sar(sar::Sar),
     Export(export::Export),
+    Import(import::Import),
 }
 
 /// Remove the oldest files until the rest is small or young enough
@@ -63,6 +65,7 @@ impl History {
             Some(Verb::Prune(prune)) => prune.run(&dir),
             Some(Verb::Sar(sar)) => sar.run(&dir),
             Some(Verb::Export(export)) => export.run(&dir),
+            Some(Verb::Import(import)) => import.run(self.dir.as_deref()),
         }
     }
 }

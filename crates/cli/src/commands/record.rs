@@ -8,7 +8,7 @@ use crate::prelude::*;
 #[derive(Debug, Args)]
 pub struct Record {
     /// Where [default: /var/lib/ramline/history, or a place of this user's]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "history", alias = "dir", value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Time between frames, at least 1s
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
