@@ -10,8 +10,8 @@ step podman-version podman --version
 for name in web store; do
     step "podman-$name" podman run -d --name "$name" --network none box /bin/busybox sleep 3000
 done
-step podman-pod podman pod create --name shop --network none --infra=false
-step podman-in-pod podman run -d --pod shop --name till box /bin/busybox sleep 3000
+step podman-pod podman pod create --name shop --infra=false
+step podman-in-pod podman run -d --pod shop --network none --name till box /bin/busybox sleep 3000
 podman ps --no-trunc --format '{{.Names}} {{.ID}}' >/out/podman-ids
 
 systemctl start containerd
@@ -21,9 +21,10 @@ for name in cart mail; do
 done
 # As the kubelet's runtime writes it: a 64-digit id, and the pod in its annotations.
 id=$(printf 'pod' | sha256sum | cut -d ' ' -f 1)
-step ctr-pod ctr --namespace k8s.io run -d --cgroup "/kubepods/burstable/podf2c6/$id" --rootfs \
+uid=3f0ab2c4-5d6e-4f70-8a9b-0c1d2e3f4a5b
+step ctr-pod ctr --namespace k8s.io run -d --cgroup "/kubepods/burstable/pod$uid/$id" --rootfs \
     --annotation io.kubernetes.cri.container-type=container --annotation io.kubernetes.cri.container-name=api \
-    --annotation io.kubernetes.cri.sandbox-name=orders-7d9 --annotation io.kubernetes.cri.sandbox-namespace=prod \
+    --annotation io.kubernetes.cri.sandbox-name=orders-7d9 --annotation io.kubernetes.cri.sandbox-namespace=prod --annotation io.kubernetes.cri.sandbox-uid=$uid \
     /run/box "$id" /bin/busybox sleep 3000
 echo "$id" >/out/pod-id
 find /sys/fs/cgroup -name cgroup.procs -path '*kubepods*' -o -name cgroup.procs -path '*/default/*' >/out/ctr-groups
@@ -31,8 +32,9 @@ find /sys/fs/cgroup -name cgroup.procs -path '*kubepods*' -o -name cgroup.procs 
 names all
 as_user user
 step text ramline show cgroups --all
+COLUMNS=200 step wide ramline show cgroups --all
 step processes ramline show processes --json
-step metrics ramline export --once
+step metrics ramline export --once --groups 200
 step one ramline show cgroups web
 step top-flat ramline cache top --json --top 3 /run/box
 
@@ -44,7 +46,7 @@ step ctr-removed ctr container rm mail
 names after
 podman rm -f -t 0 --all
 podman pod rm -f --all
-ctr task kill -s KILL cart
-ctr --namespace k8s.io task kill -s KILL "$id"
+ctr task rm -f cart
+ctr --namespace k8s.io task rm -f "$id"
 sleep 2
 names none

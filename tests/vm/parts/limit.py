@@ -20,7 +20,7 @@ def raised(machine):
     at = lambda name: [int(word) for word in seen.text(name).split()]
     limit, refaults = at("in-force")
     # Its file, and what Perl and the kernel take beside it.
-    near("the limit in force is what it needs", limit, 44 * MIB, share=0.1)
+    near("the limit in force is what it needs", limit, 43 * MIB, share=0.07)
     later = at("in-force-later")[1]
     check("hardly anything is read again", later - refaults < 2000, (refaults, later, seen.text("before")))
     check("by a file beside the unit", "[Service]\nMemoryMax=" in seen.text("file"), seen.text("file"))

@@ -60,6 +60,8 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
         Step::Link { path, before, after } => link(root, path, before.as_deref(), after.as_deref())?,
         Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. } => {
             match read_knob(&root.path(path)) {
+                // Of a group that has ended: it begins again as its unit says.
+                None if is_of_a_group(path) => StepState::Before,
                 None => StepState::Other("not there".to_owned()),
                 Some(now) => {
                     let words = now.clone();
@@ -103,6 +105,10 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             _ => StepState::Before,
         },
     })
+}
+
+fn is_of_a_group(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with("memory."))
 }
 
 /// What has the name of a file of settings and is none; a link is none where the file was made by the step, which makes no link.

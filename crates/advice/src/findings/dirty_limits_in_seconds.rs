@@ -35,6 +35,9 @@ const SPREAD: f64 = 1.5;
 /// The limit advised: what the disk writes between two wake-ups of the flusher (`dirty_writeback_centisecs`, 5 s).
 pub(crate) const ADVISED_S: f64 = 5.0;
 
+/// Of fewer pages written while writers wait no pace follows: their number alone makes it uncertain by a tenth.
+const FEWEST_PAGES: f64 = 100.0;
+
 /// The measurement it rests on.
 const TIER: &str = "disk:/";
 
@@ -57,7 +60,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let vmstat = snapshot.vmstat.data()?;
     let limit = Pages(vmstat.nr_dirty_threshold?).bytes(snapshot.machine.page_size);
     let Pace { per_second, grounds, held_back } = pace(inputs)?;
+    // Without a pace, while writers wait: infinity.
     let seconds = limit.as_f64() / per_second;
+    let is_stuck = held_back && per_second <= 0.0;
     #[expect(clippy::cast_precision_loss, reason = "a setting of a few thousand")]
     let expire = settings.dirty_expire_centisecs.map_or(EXPIRE_S, |value| (value as f64 / 100.0).max(EXPIRE_S));
     if seconds <= expire {
@@ -70,15 +75,21 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let advised = Bytes((bytes_of(per_second * ADVISED_S).0 >> 20).max(16) << 20);
     let disk = look::disk_under(snapshot, "/").map_or("the root disk", |disk| disk.name.as_str());
     Some(Draft {
-        title: if held_back {
+        title: if is_stuck {
+            format!("Programs that write wait for the disk: it writes hardly anything, up to {limit} unwritten")
+        } else if held_back {
             format!("Programs that write wait for the disk: up to {limit} unwritten, {seconds:.0} s of its work")
         } else {
             format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}")
         },
         weight: if busy || held_back { Weight::Warning } else { Weight::Note },
-        effect: format!(
-            "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
-        ),
+        effect: if is_stuck {
+            "programs that write, an fsync, an unmount or a shutdown wait until the disk has written more".to_owned()
+        } else {
+            format!(
+                "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
+            )
+        },
         evidence: [
             Some(evidence("dirty limit", limit.to_string(), "/proc/vmstat nr_dirty_threshold")),
             background
@@ -91,7 +102,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .flatten()
         .collect(),
         confidence: Confidence::Medium,
-        way: limits(settings, advised).map_or(Way::Own, Way::Settings),
+        // How fast a disk is that writes nothing is not known.
+        way: limits(settings, advised).filter(|_| !is_stuck).map_or(Way::Own, Way::Settings),
         ..Draft::default()
     })
 }
@@ -119,13 +131,15 @@ pub(crate) fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
     Some(Pace { per_second: throughput.median, grounds, held_back: false })
 }
 
-/// Bytes a second, where more than the kernel lets pass freely was unwritten in both looks.
+/// Bytes a second, where more than the kernel lets pass freely was unwritten in both looks; 0 where it is next to nothing: a slow disk of large requests may
+/// end none of them in a short time, and of a few pages no pace follows.
 fn written_while_held_back(window: &Window<'_>) -> Option<f64> {
     if !(held_back(window.before)? && held_back(window.after)?) {
         return None;
     }
     let pages = window.per_second(|s| s.vmstat.data()?.unknown.get("nr_written")?.parse().ok())?;
-    Some(pages * Pages(1).bytes(window.after.machine.page_size).as_f64()).filter(|bytes| *bytes > 0.0)
+    let is_pace = pages * window.span.as_secs_f64() >= FEWEST_PAGES;
+    Some(if is_pace { pages * Pages(1).bytes(window.after.machine.page_size).as_f64() } else { 0.0 })
 }
 
 fn held_back(snapshot: &Snapshot) -> Option<bool> {

@@ -27,6 +27,8 @@ pub struct WatchedService {
     pub has_directory: bool,
     /// The text of our file there.
     pub file: Option<String>,
+    /// The file of its limit and the value in it, as the kernel writes it.
+    pub limit: (String, String),
 }
 
 /// The directory beside the unit of a group, and our file in it; `None` where the group is no service or slice.
@@ -108,9 +110,11 @@ fn steps(desk: &Desk<'_>, service: &WatchedService, size: Bytes) -> Result<Vec<S
     };
     let after = format!("{OWN}{section}\nMemoryMax={}M\n", size.0 / WHOLE);
     let made = (!service.has_directory).then_some(Step::MakeDirectory { path: directory });
-    // Reading units again sets what changed in groups that are there, in both directions.
     let edit = Step::EditFile { path: file, before: service.file.clone(), after: Some(after) };
-    Ok(std::iter::once(Step::ReloadUnits).chain(made).chain([edit, Step::ReloadUnits]).collect())
+    // Units that are read again leave the limit of a service that runs as it is.
+    let (path, before) = service.limit.clone();
+    let now = Step::SetKnob { path, before, after: size.0.to_string() };
+    Ok(std::iter::once(Step::ReloadUnits).chain(made).chain([edit, Step::ReloadUnits, now]).collect())
 }
 
 #[cfg(test)]

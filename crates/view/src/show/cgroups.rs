@@ -200,9 +200,10 @@ impl ShowCgroups {
         }
         let last = group.path.rsplit('/').next().unwrap_or_default();
         let mut cell = Cell::from(if last.is_empty() { "/".to_owned() } else { named(group, last) });
-        // Of containers the id tells one from the other; it goes first where there is no room for both.
+        // Where there is no room for all of it: its own name, or the id where it has none.
         if let Some(owner) = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name)) {
-            cell = cell.or(&owner.name);
+            let name = group.container.as_ref().and_then(|container| container.name.as_ref());
+            cell = cell.or(name.unwrap_or(&owner.name));
         }
         cell.at_depth(if self.flat { 0 } else { group.depth })
     }

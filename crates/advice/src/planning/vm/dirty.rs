@@ -34,7 +34,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
         let why = format!("at most {limit} waits to be written, {at_slowest:.0} s even at {}/s", Bytes(SLOWEST));
         return Some(draft(why, source).keep());
     }
-    let Some(pace) = pace(&inputs) else {
+    let Some(pace) = pace(&inputs).filter(|pace| pace.per_second > 0.0) else {
         let why = missing(&inputs).unwrap_or_else(|| "the speed of the root disk is not known".to_owned());
         return Some(
             draft(format!("up to {limit} may wait to be written, and {why}"), source)

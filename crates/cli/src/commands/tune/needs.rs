@@ -2,6 +2,8 @@
 
 use ramline_act::standing::text;
 use ramline_advice::planning::{WatchedService, beside_unit};
+use ramline_kernel::write::read_knob;
+use ramline_snapshot::cgroup::Version;
 
 use crate::commands::need::watched::{Watched, Watching, watch};
 use crate::prelude::*;
@@ -21,5 +23,11 @@ pub fn watched(source: &Source, group: &str) -> Result<WatchedService> {
         Some([directory, file]) => (root.path(&directory).is_dir(), text(&root, &file)?),
         None => (false, None),
     };
-    Ok(WatchedService { need, has_directory, file })
+    let name = match tree.version {
+        Version::V1 => "memory.limit_in_bytes",
+        Version::V2 => "memory.max",
+    };
+    let path = format!("{}{}/{name}", tree.mount.trim_end_matches('/'), need.group.trim_end_matches('/'));
+    let now = read_knob(&root.path(&path)).unwrap_or_default();
+    Ok(WatchedService { need, has_directory, file, limit: (path, now) })
 }
