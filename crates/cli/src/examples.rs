@@ -409,9 +409,11 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "history import",
         &[
-            ("sadf -j /var/log/sysstat/sa29 -- -A >sa29.json", "what sysstat kept of the 29th"),
-            ("ramline history import sa29.json --history ./old", "as history, in a directory of its own"),
-            ("ramline show --at '2026-11-29 00:46' --history ./old", "a moment of it"),
+            (
+                "ramline history import sa29.json --history ./old",
+                "what 'sadf -j /var/log/sysstat/sa29 -- -A >sa29.json' printed",
+            ),
+            ("ramline show --at 2026-11-29T00:46 --history ./old", "a moment of it"),
         ],
     ),
     (
