@@ -118,3 +118,17 @@ fn the_lab_knows_no_simulator() {
         assert!(sim.is_none(), "{} names the simulator: {sim:?}", file.path);
     }
 }
+
+/// What the lab has beside the kernel is in `ramline_predict::apparatus`.
+#[test]
+fn the_simulator_names_no_apparatus_of_the_lab() {
+    let words = ["the lab", "our worker", "observer", "loop device", "code-plus-data", "known-load"];
+    for file in source::of_crate("sim") {
+        let text =
+            std::fs::read_to_string(ramline_testkit::project().join("crates").join(&file.path)).unwrap_or_default();
+        assert!(!text.is_empty(), "{} was not read", file.path);
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_lowercase();
+        let named: Vec<&str> = words.into_iter().filter(|word| code.contains(word)).collect();
+        assert!(named.is_empty(), "{} names {named:?}", file.path);
+    }
+}

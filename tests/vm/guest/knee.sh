@@ -37,7 +37,7 @@ echo 3 >/proc/sys/vm/drop_caches
 client
 client
 cat $group/memory.current >/out/used
-step knee ramline lab run knee --with asked.service --prove --allow-busy --start warm --timeout 2min -- perl /var/tmp/client.pl
+step knee ramline lab run knee --with asked.service --within 50% --prove --allow-busy --start warm --timeout 2min -- perl /var/tmp/client.pl
 step report ramline lab report --json
 cat $group/memory.high $group/memory.max >/out/limits-after
 
