@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use ramline_evidence::{
-    IntervalKind, LatencyStats, Measurement, SwapKind, TierMeasurement, TierReport, Verdict, study,
+    IntervalKind, LatencyStats, Measurement, SwapKind, TierMeasurement, TierReport, Verdict, is_disk, study,
 };
 use ramline_model::costs::file_tier;
 use ramline_model::tmpfs::Model;
@@ -175,8 +175,7 @@ pub(crate) fn noise(tiers: &TierReport, tier: &str) -> Option<String> {
             .iter()
             .any(|t| t.tier != tier && reason.strip_prefix(t.tier.as_str()).is_some_and(|r| r.starts_with(':')))
     };
-    let found =
-        reasons.filter(|reason| !(others(reason) || tier.starts_with("disk:") && reason.contains("unoptimised build")));
+    let found = reasons.filter(|reason| !(others(reason) || is_disk(tier) && reason.contains("unoptimised build")));
     found.map(str::to_owned).next()
 }
 

@@ -47,6 +47,18 @@ pub struct TierMeasurement {
     pub notes: Vec<String>,
 }
 
+/// The name is that of the files on a disk.
+#[must_use]
+pub fn is_disk(tier: &str) -> bool {
+    tier.starts_with("disk:")
+}
+
+/// The name is that of a swap area on a disk.
+#[must_use]
+pub fn is_swap_area(tier: &str) -> bool {
+    tier.starts_with("swap:")
+}
+
 /// What one page took to be compressed into the zram of a run and to be read back, in the middle of many; measured before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -76,6 +88,12 @@ impl TierReport {
     #[must_use]
     pub fn tier(&self, id: &str) -> Option<&TierMeasurement> {
         self.tiers.iter().find(|tier| tier.tier == id)
+    }
+
+    /// Where a page of a file is read: `disk:/`, or the directory that was measured instead.
+    #[must_use]
+    pub fn disk(&self) -> Option<&TierMeasurement> {
+        self.tiers.iter().find(|tier| is_disk(&tier.tier))
     }
 
     /// Median latency of `id` over that of RAM; `None` where either was not measured, and of one load, which is no page.

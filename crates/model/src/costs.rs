@@ -9,7 +9,7 @@
 
 use crate::balance;
 use crate::prelude::*;
-use ramline_evidence::{TierMeasurement, TierReport};
+use ramline_evidence::{TierMeasurement, TierReport, is_swap_area};
 
 /// The formula, for a reader.
 pub const FORMULA: &str =
@@ -105,7 +105,7 @@ fn is_zram_read(tier: &TierMeasurement) -> bool {
 /// Where a file page is read again: `disk:/`, or the directory that was measured instead.
 #[must_use]
 pub fn file_tier(report: &TierReport) -> Option<&TierMeasurement> {
-    report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))
+    report.disk()
 }
 
 /// From a report with a disk tier and at least one of zram and swap areas; `None` without them.
@@ -121,7 +121,7 @@ pub fn cost_ratio(report: &TierReport) -> Option<CostRatio> {
         ramline_units::sort_by(&mut found, |a, b| a.1.total_cmp(&b.1));
         found
     };
-    let areas = of(|tier| tier.tier.starts_with("swap:"));
+    let areas = of(|tier| is_swap_area(&tier.tier));
     let zram = of(is_zram_read).first().copied();
     let (swap, swap_ns) = areas.first().copied().or(zram)?;
     let r = file_ns / swap_ns;

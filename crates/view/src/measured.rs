@@ -32,7 +32,7 @@ fn cost(snapshot: &Snapshot, tier: &Tier, report: &TierReport) -> Option<Measure
         // Its pool is compressed by the same code, but a fault takes another way: no number is better than a wrong one.
         TierKind::Zswap => None,
         TierKind::SwapArea => report.tier(&format!("swap:{}", tier.name)),
-        TierKind::Disk => report.tiers.iter().find(|t| t.tier.starts_with("disk:")),
+        TierKind::Disk => report.disk(),
     }?;
     let latency = measured.latency?;
     Some(Measured { ns_p50: latency.p50_ns, ns_p99: latency.p99_ns })

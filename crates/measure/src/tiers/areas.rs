@@ -63,7 +63,7 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &SwapArea) -> Result<(), TiersEr
 /// An area without data on the disk that was measured costs what that disk costs. `None` when no such disk was measured.
 fn take_over(run: &mut Run<'_>, id: &str, area: &SwapArea, disk: Option<&str>) -> Option<()> {
     let same = requests::disk_of(&run.options.root, &run.options.dir).filter(|under| disk == Some(under.as_str()))?;
-    let measured = run.report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?.tier.clone();
+    let measured = run.report.disk()?.tier.clone();
     let why = format!("the area is on the same disk ({same}) and holds too few pages to be read itself");
     copy_row(run, &measured, id, area, &why)
 }

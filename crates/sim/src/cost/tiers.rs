@@ -20,7 +20,7 @@ impl Costs {
             set(&mut costs.decompress, &read);
             set(&mut costs.compress, &write);
         }
-        if let Some(disk) = tiers.tiers.iter().find(|tier| tier.tier.starts_with("disk:")) {
+        if let Some(disk) = tiers.disk() {
             set(&mut costs.read[0], &disk.tier);
             // Of reads of 1 MiB.
             let long = |rate: f64| 1e9 * f64::from(1 << 20) / rate.max(1.0);

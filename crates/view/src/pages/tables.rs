@@ -1,7 +1,7 @@
 //! The tables of `measure pages`.
 
 use ramline_evidence::pages::{AlgorithmPages, By, PageProfile};
-use ramline_evidence::{Interval, LatencyStats, RAM, TierReport};
+use ramline_evidence::{Interval, LatencyStats, RAM, TierReport, is_disk, is_swap_area};
 use ramline_model::pages::{Contest, Judged, Owner, Ranged, Winner};
 use ramline_sheet::text::{Column, Table, number};
 
@@ -217,7 +217,7 @@ pub fn beside(report: &TierReport) -> Table {
         Column::right("99 %"),
         Column::right("in sequence"),
     ]);
-    let is_asked = |id: &str| id == RAM || id.starts_with("disk:") || id.starts_with("swap:");
+    let is_asked = |id: &str| id == RAM || is_disk(id) || is_swap_area(id);
     for tier in report.tiers.iter().filter(|tier| is_asked(&tier.tier)) {
         table.row([
             tier.label.as_str().into(),
