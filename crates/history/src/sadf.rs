@@ -12,12 +12,22 @@ use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_snapshot::{Malformed, Seen, Snapshot};
+use ramline_snapshot::{Seen, Snapshot};
 use ramline_units::{Nanos, PageSize};
 use serde::Deserialize;
 
 use crate::day::Day;
 use crate::frame::Moment;
+
+/// Why a document is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {why}")]
+pub struct NotTaken {
+    /// The name of its file.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
 
 /// One host of a document.
 #[derive(Debug, Clone, Default)]
@@ -162,15 +172,15 @@ const PROCESSORS: [&[&str]; 8] = [
 ///
 /// # Errors
 /// One is none of `sadf -j`, has local times, or is of another host.
-pub fn host<'a>(documents: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<SadfHost>, Malformed> {
+pub fn host<'a>(documents: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<SadfHost>, NotTaken> {
     let mut all: Option<Host> = None;
     for (path, json) in documents {
-        let none = |why: &str| Malformed::whole(path, why);
+        let none = |why: String| NotTaken { path: path.to_owned(), why };
         let document: Document =
-            serde_json::from_str(json).map_err(|error| none(&format!("not of sadf -j: {error}")))?;
+            serde_json::from_str(json).map_err(|error| none(format!("not of sadf -j: {error}")))?;
         for host in document.sysstat.hosts {
             if host.statistics.iter().any(|one| one.timestamp.utc != 1) {
-                return Err(none("its times are not UTC: sadf -j without -T and -t"));
+                return Err(none("its times are not UTC: sadf -j without -T and -t".to_owned()));
             }
             match &mut all {
                 None => all = Some(host),
@@ -178,7 +188,7 @@ pub fn host<'a>(documents: impl Iterator<Item = (&'a str, &'a str)>) -> Result<O
                     first.statistics.extend(host.statistics);
                     first.restarts.extend(host.restarts);
                 }
-                Some(first) => return Err(none(&format!("of {}, not of {}", host.nodename, first.nodename))),
+                Some(first) => return Err(none(format!("of {}, not of {}", host.nodename, first.nodename))),
             }
         }
     }
@@ -392,7 +402,7 @@ mod tests {
         )
     }
 
-    fn one_of(json: &str) -> Result<SadfHost, Malformed> {
+    fn one_of(json: &str) -> Result<SadfHost, NotTaken> {
         host([("f", json)].into_iter()).map(Option::unwrap_or_default)
     }
 
@@ -427,12 +437,12 @@ mod tests {
 
     #[test]
     fn what_is_no_output_of_sadf_or_has_local_times_is_refused() {
-        assert!(one_of("[]").unwrap_err().text.starts_with("not of sadf -j"));
+        assert!(one_of("[]").unwrap_err().why.starts_with("not of sadf -j"));
         let local = document("").replace(r#""utc": 1"#, r#""utc": 0"#);
-        assert!(one_of(&local).unwrap_err().text.contains("not UTC"));
+        assert!(one_of(&local).unwrap_err().why.contains("not UTC"));
         let other = document("").replace("\"db\"", "\"web\"");
         let two = host([("f", document("").as_str()), ("g", &other)].into_iter()).unwrap_err();
-        assert_eq!((two.path.as_str(), two.text.as_str()), ("g", "of web, not of db"));
+        assert_eq!((two.path.as_str(), two.why.as_str()), ("g", "of web, not of db"));
         // Neither sum gives the percentage: RAM is not known.
         let odd = document("").replace("30.0, \"buffers\"", "31.0, \"buffers\"");
         assert_eq!(one_of(&odd).unwrap().moments[1].snapshot.meminfo.data().and_then(|m| m.mem_total), None);

@@ -21,7 +21,7 @@ use time::{archive, name};
 pub struct History {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Where it was recorded [default: where 'ramline record' writes]
+    /// The directory of the record [default: where 'ramline record' writes]
     #[arg(long = "history", alias = "dir", value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     #[command(flatten)]

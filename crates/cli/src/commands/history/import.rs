@@ -34,7 +34,7 @@ impl Import {
         let texts: Vec<_> = self.files.iter().map(read).collect::<Result<_>>()?;
         let hint = "sadf -j /var/log/sysstat/sa29 -- -A > FILE";
         let host = sadf::host(texts.iter().map(|(name, text)| (name.as_str(), text.as_str())))
-            .map_err(|why| Failure::usage(format!("{why}\n  try: {hint}")))?
+            .map_err(|why| Failure::usage(format!("{}\n  try: {hint}", ramline_view::escape(&why.to_string()))))?
             .ok_or_else(|| Failure::usage(format!("there is no moment in it\n  try: {hint}")))?;
         let seconds = |ms: u64| when::words(i64::try_from(ms / 1000).unwrap_or_default());
         let ends = [host.moments.first(), host.moments.last()].map(|one| one.map_or(0, |one| one.at.wall_ms));
