@@ -158,6 +158,10 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
 fn file(root: &Root, path: &str, text: Option<&str>, image: Option<FileImage>) -> Done {
     let path = root.path(path);
     let Some(text) = text else { return remove(&path) };
+    if let Some(dir) = path.parent().filter(|dir| !dir.is_dir()) {
+        let hint = format!("mkdir -p {}", ramline_units::quoted_path(dir));
+        return Err(KernelError::refused("write", &path, "its directory must be there", "").hint(hint));
+    }
     let mode = image.map_or(0o644, |image| image.mode);
     let hint = format!("ls -ld {}", path.display());
     let whole = Output::open(&path, Format { begins: b"", mode }, &hint).and_then(|out| out.write(text.as_bytes()));
