@@ -144,6 +144,8 @@ def others():
     burst = {"ramline_kernel_unreclaimable_bytes": f"{200 * MIB}x200 {900 * MIB}x300", "ramline_memory_total_bytes": gauge(24 * GIB, 500)}
     yield "kernel memory has grown once", machine(series=burst), [], "8h"
     stalls = {"ramline_allocation_stalls_total": counter(40)}
-    yield "allocations stall", machine(some=0.04, series=stalls), ["AllocationStalls"], "18m"
+    yield "allocations stall", machine(some=0.08, series=stalls), ["AllocationStalls"], "18m"
+    yield "allocations stall while little is available", machine(some=0.04, available=0.08, series=stalls), ["AllocationStalls"], "18m"
+    yield "allocations stall a little while much is available", machine(some=0.04, series=stalls), [], "18m"
     yield "a few stalls that nothing waits for", machine(some=0.001, series=stalls), [], "18m"
     yield "a killer cannot act", machine(series={'ramline_finding{id="killer-cannot-trigger"}': gauge(1)}), ["ProtectionBlind"], "18m"
