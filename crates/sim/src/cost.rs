@@ -4,7 +4,7 @@
 
 mod tiers;
 
-/// Assumed costs may be so many times less or more: rounds of a load took up to four times as long as these, on a machine where others worked.
+/// Uncertainty factor of assumed costs: on a busy machine a round took up to four times as long.
 const ASSUMED_SPREAD: f64 = 4.0;
 /// What was measured once on a quiet machine may be so many times less or more the next time: another program takes every second turn.
 pub const MEASURED_SPREAD: f64 = 2.0;

@@ -3,7 +3,7 @@
 //! One memory cgroup at its limit, with the classic lists or with generations (`mglru`), as a [`kernel`] has them. [`load`] decodes a load's touches
 //! once; [`memory`] holds pages, lists, counters and the clock. A touch through a mapping goes through `fault` (`anonymous`, `shared`, `swap_in`), a read(2) through `read`, both
 //! through `read_ahead` (which looks for `holes`); a missing page through `charge`, a full group through `reclaim`, which weighs memory and files (`balance`) and looks at batches of pages (`shrink`; of files in `folio`s), and `refault` says
-//! what the coming back of a page means. What is written is kept back for a while (`plug`); what a recorded program gives back is gone (`free`). Each file opens with the kernel function it stands for and what it leaves out.
+//! what a refault means. Writes are plugged for a while (`plug`); pages that a recorded program frees are dropped (`free`); a thread beside the group may write its limit (`beside`, `limit`). Each file opens with the kernel function it stands for and what it leaves out.
 //! [`chance`] draws what the kernel itself leaves open; [`belady`] says how few reads would do, [`rivals`] what simpler models say. Many runs and what follows from them: `ramline_predict`.
 //!
 //! Not simulated: several groups, the whole machine's watermarks and kswapd, zswap, folios of memory, stores to files.

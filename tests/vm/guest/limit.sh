@@ -29,6 +29,14 @@ look >/out/in-force-later
 cat /etc/systemd/system/reader.service.d/* >/out/file
 step status ramline tune status --json
 step again ramline tune plan need:reader --json
+# Memory that is no page cache, more than the old limit: putting that back would kill.
+(echo 0 >$group/cgroup.procs && exec perl -e 'my $held = "x" x (32 << 20); sleep 9999') &
+held=$!
+sleep 3
+step undo-refused ramline tune undo --yes
+look >/out/refused
+kill -9 "$held"
+wait "$held" 2>/dev/null
 step undo ramline tune undo --yes
 look >/out/after
 find /etc/systemd -name '*reader*' | sort >/out/after.files

@@ -24,6 +24,9 @@ def raised(machine):
     later = at("in-force-later")[1]
     check("hardly anything is read again", later - refaults < 2000, (refaults, later, seen.text("before")))
     check("by a file beside the unit", "[Service]\nMemoryMax=" in seen.text("file"), seen.text("file"))
+    refused = seen.text("undo-refused.err")
+    check("an old limit that would kill is not put back", seen.status("undo-refused") != 0 and "must fit" in refused and "try:" in refused, seen.said("undo-refused"))
+    equal("and the new one stays", at("refused")[0], limit)
     equal("undone", seen.status("undo"), 0)
     equal("as before", at("after")[0], 28 * MIB)
     equal("and nothing is left beside the unit", seen.text("after.files"), seen.text("before.files"))

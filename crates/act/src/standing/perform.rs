@@ -6,10 +6,12 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use ramline_kernel::cgroup::{Existing, GroupStat};
 use ramline_kernel::output::{Format, Output};
 use ramline_kernel::write::{is_knob, read_knob, write_knob};
 use ramline_kernel::{KernelError, Root, input, mount, process, service, swap, zram};
 use ramline_plan::{ServiceVerb, Step};
+use ramline_units::Bytes;
 
 use super::probe::number;
 use super::record::FileImage;
@@ -244,9 +246,34 @@ fn knob_back(root: &Root, step: &Step) -> Done {
         }
         // The kernel takes no 0 for the one; setting the other makes it 0.
         Step::SetOneOf { before, other, other_before, .. } if before == "0" => knob(root, other, other_before),
-        Step::SetKnob { path, before, .. } | Step::SetOneOf { path, before, .. } => knob(root, path, before),
+        Step::SetKnob { path, before, .. } | Step::SetOneOf { path, before, .. } => {
+            fits(&root.path(path), before)?;
+            knob(root, path, before)
+        }
         _ => Ok(()),
     }
+}
+
+/// A memory limit that is put back below what its group holds kills a process there, unless the rest can be reclaimed at once.
+fn fits(path: &Path, limit: &str) -> Done {
+    let is_limit = path.file_name().is_some_and(|name| name == "memory.max" || name == "memory.limit_in_bytes");
+    let (true, Some(dir), Ok(limit)) = (is_limit, path.parent(), limit.parse().map(Bytes)) else { return Ok(()) };
+    let stays = stays(&Existing::open(dir)?.stat()?);
+    if stays <= limit {
+        return Ok(());
+    }
+    let numbers = format!("it holds {stays} beside page cache, and the limit was {limit}");
+    let unit = ramline_units::quoted_path(Path::new(dir.file_name().unwrap_or_default()));
+    let rule = "its group must fit, lest the kernel kill a process there";
+    Err(KernelError::refused("put back", path, rule, numbers)
+        .hint(format!("systemctl restart {unit}; ramline tune undo")))
+}
+
+/// What a group cannot give up at once: all but clean page cache.
+fn stays(stat: &GroupStat) -> Bytes {
+    let of = |part: Option<Bytes>| part.unwrap_or_default();
+    let cache = of(stat.inactive_file) + of(stat.active_file);
+    of(stat.current).saturating_sub(cache) + (of(stat.dirty) + of(stat.writeback)).min(cache)
 }
 
 /// The device; it is added where the kernel gives it its number.
@@ -296,4 +323,25 @@ fn reload_units(root: &Root) -> Done {
 fn reload_rules(root: &Root) -> Done {
     let there = root.path("/run/udev/control").exists();
     if there { service::call("udevadm", &["control", "--reload"]) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_page_cache_is_all_that_a_group_gives_up_at_once() {
+        let mib = |n| Some(Bytes::from_mib(n));
+        let stat = GroupStat {
+            current: mib(100),
+            inactive_file: mib(30),
+            active_file: mib(20),
+            dirty: mib(5),
+            ..GroupStat::default()
+        };
+        assert_eq!(stays(&stat), Bytes::from_mib(55));
+        assert!(
+            fits(Path::new("/proc/sys/vm/swappiness"), "60").is_ok() && fits(Path::new("/x/memory.max"), "max").is_ok()
+        );
+    }
 }

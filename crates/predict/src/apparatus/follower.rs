@@ -1,5 +1,5 @@
-//! The lab's thread that lets a limit follow what a zram takes, so that both together stay the same, and holds the load as long as they are more
-//! (`Follower`, crates/lab/src/limited/pool.rs). Left out: that it looks while a fault is under way.
+//! The lab's thread that lowers a group's limit as its zram pool grows, so that their sum stays constant; the load pauses while the sum is too large
+//! (`Follower`, crates/lab/src/limited/pool.rs). Left out: the thread may read the pool in the middle of a fault.
 
 use ramline_sim::beside::{Beside, LimitedGroup};
 use ramline_sim::load::PAGE;
