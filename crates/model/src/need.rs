@@ -28,7 +28,13 @@ const STEPS: [u64; 4] = [110, 125, 150, 200];
 const ROOM_LEFT: f64 = 0.02;
 /// Growth by this share while it was watched is a group that fills.
 const FILLS: f64 = 0.01;
-/// Less growth is noise: the kernel charges a group in batches of 64 pages for each processor.
+/// The kernel charges a group in batches of so many pages for each processor (MEMCG_CHARGE_BATCH), and at its limit reclaims so many at
+/// once (SWAP_CLUSTER_MAX): a limit of exactly its size evicts pages that it reads again.
+const CHARGE_BATCH: u64 = 64;
+const RECLAIM_BATCH: u64 = 32;
+/// At most this part of the answer: a service of a large machine has not run on all its processors.
+const LARGEST_BATCHES: u64 = 20;
+/// Less growth is noise, for the same reason.
 const LEAST_GROWTH: Bytes = Bytes::from_mib(4);
 /// With more pages a miss the kernel reads ahead of what was asked for.
 const READS_AHEAD: f64 = 1.2;
@@ -89,6 +95,9 @@ pub struct Need {
     pub disk: Option<DiskReadAhead>,
     /// Anonymous pages swapped in a second, which this does not count; `None` where the kernel does not tell.
     pub swap_ins: Option<f64>,
+    /// What the kernel charges a group ahead of its use: a limit must be larger than the size by this.
+    #[serde(default)]
+    pub batches: Bytes,
     /// What was seen.
     pub curve: GhostCurve,
     /// What was missed while its size was changed: then the answer is of this.
@@ -105,9 +114,9 @@ pub struct Need {
     pub verified: Option<SizeVerified>,
 }
 
-/// The need of `group`, read after it was watched, with rates over that time.
+/// The need of `group` on a machine with so many processors, read after it was watched, with rates over that time.
 #[must_use]
-pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
+pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     let current = group.current.unwrap_or_default();
     let rates = group.rates.unwrap_or_default();
     let seconds = curve.watched.as_secs_f64();
@@ -136,6 +145,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve) -> Need {
         reads_ahead,
         disk: None,
         swap_ins: rates.refaults_anon,
+        batches: curve.page_size.scale(CHARGE_BATCH * cpus + RECLAIM_BATCH, 1).unwrap_or_default(),
         curve,
         trial: None,
         zram: None,
@@ -190,6 +200,7 @@ mod tests {
             reads_ahead: None,
             disk: None,
             swap_ins: None,
+            batches: Bytes::ZERO,
             curve: GhostCurve::default(),
             trial: None,
             zram: None,
@@ -236,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_group_at_its_limit_needs_the_limit_and_what_it_misses() {
-        let need = need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1));
+        let need = need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1), 2);
         assert_eq!(need.answer, NeedAnswer::Size(Bytes::from_mib(545)));
         let steps: Vec<_> = need.steps.iter().map(|step| (step.size.0 >> 20, step.left)).collect();
         assert_eq!(steps, [(220, Some(1.0)), (250, Some(1.0)), (300, Some(1.0)), (400, Some(1.0))]);
@@ -244,14 +255,21 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_is_larger_than_the_size_by_what_the_kernel_charges_ahead() {
+        let limit = |cpus| need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1), cpus).new_limit();
+        assert_eq!(limit(2), Some(Bytes::from_mib(545) + Bytes(4096 * (2 * 64 + 32))));
+        assert_eq!(limit(512), Some(Bytes::from_mib(545) + Bytes::from_mib(545).scale(1, 20).unwrap()));
+    }
+
+    #[test]
     fn read_ahead_is_named_where_read_2_meets_it_and_not_for_mapped_files() {
-        assert_eq!(super::need(&group(200, 200, 200, 0), curve(10_000, 10_000, 3)).reads_ahead, Some(3.0));
-        assert_eq!(super::need(&group(200, 200, 200, 1000), curve(10_000, 10_000, 3)).reads_ahead, None);
+        assert_eq!(super::need(&group(200, 200, 200, 0), curve(10_000, 10_000, 3), 2).reads_ahead, Some(3.0));
+        assert_eq!(super::need(&group(200, 200, 200, 1000), curve(10_000, 10_000, 3), 2).reads_ahead, None);
     }
 
     #[test]
     fn no_number_is_given_to_a_group_that_grows_reads_ever_new_data_or_reads_nothing_again() {
-        let answer = |group: GroupMemory, curve| super::need(&group, curve).answer;
+        let answer = |group: GroupMemory, curve| super::need(&group, curve, 2).answer;
         assert_eq!(answer(group(80, 120, 200, 0), curve(10_000, 9_000, 1)), NeedAnswer::Fills);
         assert_eq!(answer(group(200, 200, 200, 0), curve(10_000, 50, 1)), NeedAnswer::FirstReads);
         assert_eq!(answer(group(199, 200, 200, 0), curve(40, 40, 1)), NeedAnswer::Enough);

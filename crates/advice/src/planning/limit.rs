@@ -66,7 +66,7 @@ fn line(desk: &Desk<'_>, service: &WatchedService) -> PlanLine {
     let watched = format!("watched for {:.0} s", need.curve.watched.as_secs_f64());
     let draft = |why: String| Draft::of(&target, old.clone(), reason(format!("{why} ({watched})"), source.clone()));
     let size = match need.answer {
-        NeedAnswer::Size(size) => Bytes(size.0.div_ceil(WHOLE) * WHOLE),
+        NeedAnswer::Size(size) => Bytes(need.new_limit().unwrap_or(size).0.div_ceil(WHOLE) * WHOLE),
         NeedAnswer::Enough => return draft("hardly anything of it is evicted and read again".to_owned()).keep(),
         NeedAnswer::AtMost(size) => return draft(format!("it needs no more than {size}")).keep(),
         NeedAnswer::MoreThan(size, _) => {

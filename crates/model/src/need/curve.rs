@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_curve_goes_to_the_knee_in_even_steps() {
-        let seen = RoomCurve::from(super::super::need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1)));
+        let seen = RoomCurve::from(super::super::need(&group(200, 200, 200, 0), curve(10_000, 10_000, 1), 2));
         assert_eq!(seen.answer, CurveAnswer::Knee(Bytes::from_mib(345)));
         let steps: Vec<_> = seen.steps.iter().map(|step| (mib(step.more), step.left)).collect();
         assert_eq!(steps[0], (32, Some(1.0)));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_knee_that_was_not_seen_ends_the_curve_at_its_reach() {
-        let seen = RoomCurve::from(super::super::need(&group(200, 200, 200, 0), curve(10_000, 9_000, 3)));
+        let seen = RoomCurve::from(super::super::need(&group(200, 200, 200, 0), curve(10_000, 9_000, 3), 2));
         let reach = seen.curve.reach();
         assert!(matches!(seen.answer, CurveAnswer::Beyond(at, left) if at == reach && left > 0.0), "{:?}", seen.answer);
         assert_eq!(seen.steps.last().map(|step| step.more), Some(reach));

@@ -18,7 +18,8 @@ impl Need {
     /// With the command that sets the answer, where there is one: of systemd for its units, of the engine for a container, else the limit's own file.
     #[must_use]
     pub fn with_command(mut self, tree: &GroupTree) -> Need {
-        let Some(size) = self.size().filter(|_| !matches!(self.answer, NeedAnswer::MoreThan(..))) else { return self };
+        let is_least = matches!(self.answer, NeedAnswer::MoreThan(..));
+        let Some(limit) = self.new_limit().filter(|_| !is_least) else { return self };
         let Some(group) = tree.groups.iter().find(|group| group.path == self.group) else { return self };
         let before = group.bound.max.and_then(Limit::bytes).map(|bytes| bytes.0.to_string());
         let last = ramline_units::quoted(group.path.rsplit('/').next().unwrap_or_default()).into_owned();
@@ -53,7 +54,7 @@ impl Need {
         };
         // A big step downwards can kill: ramline takes small ones.
         let command = if self.grew() {
-            set(&size.0.to_string())
+            set(&limit.0.to_string())
         } else {
             format!("sudo ramline need {} --try --verify --keep", ramline_units::quoted(&self.group))
         };

@@ -2,7 +2,7 @@
 
 use ramline_evidence::{FEWEST_RETURNS, NOTHING_LEFT, SizeTrial, SizeVerified, TrialDirection};
 
-use super::{Need, NeedAnswer, NeedStep, STEPS, has_room};
+use super::{LARGEST_BATCHES, Need, NeedAnswer, NeedStep, STEPS, has_room};
 use crate::groups::GroupTree;
 use crate::prelude::*;
 
@@ -94,13 +94,20 @@ impl Need {
 }
 
 impl Need {
-    /// The size to verify; `None` where there is no answer to set.
-    #[must_use]
-    pub fn size(&self) -> Option<Bytes> {
+    /// The size of the answer; `None` where there is no answer to set.
+    fn size(&self) -> Option<Bytes> {
         match self.answer {
             NeedAnswer::Size(size) | NeedAnswer::MoreThan(size, _) | NeedAnswer::AtMost(size) => Some(size),
             NeedAnswer::Enough | NeedAnswer::Fills | NeedAnswer::FirstReads => None,
         }
+    }
+
+    /// The limit that leaves it the size of the answer; `None` where there is no answer to set. Where it was made smaller, that was a limit already.
+    #[must_use]
+    pub fn new_limit(&self) -> Option<Bytes> {
+        let size = self.size()?;
+        let ahead = self.batches.min(Bytes(size.0 / LARGEST_BATCHES));
+        Some(if self.grew() { size + ahead } else { size })
     }
 
     /// With what was measured at the answer, beside what was predicted for it.

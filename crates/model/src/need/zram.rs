@@ -112,7 +112,7 @@ mod tests {
                 compressed: Bytes::from_mib(1),
             }),
         };
-        super::super::need(&group(200, 200, 200, 0), curve(misses, returns, 1)).with_zram(&seen).zram.unwrap()
+        super::super::need(&group(200, 200, 200, 0), curve(misses, returns, 1), 2).with_zram(&seen).zram.unwrap()
     }
 
     #[test]

@@ -64,11 +64,11 @@ impl Need {
 
     /// The answer as its limit.
     fn verified(&self, place: &At<'_>, seen: need::Need) -> Result<need::Need> {
-        let Some(size) = seen.size() else { return Ok(seen) };
+        let Some(limit) = seen.new_limit() else { return Ok(seen) };
         let subject = self.subject(place, &seen)?;
         let (terminal, trial) = (Terminal::new(), self.trial(place));
-        let doing = |what: &str| terminal.now(format!("{}, at {size}: {what}", ramline_view::escape(&seen.group)));
-        let done = resize::verify(&trial, &subject, size, self.keep, doing)?;
+        let doing = |what: &str| terminal.now(format!("{}, at {limit}: {what}", ramline_view::escape(&seen.group)));
+        let done = resize::verify(&trial, &subject, limit, self.keep, doing)?;
         drop(terminal);
         Ok(seen.with_verified(done))
     }

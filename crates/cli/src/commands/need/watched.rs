@@ -75,7 +75,7 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
         )
     );
     let device = curve.device.clone().unwrap_or_default();
-    let seen = need::need(group, curve);
+    let seen = need::need(group, curve, after.machine.cpus);
     let blocks = || source.snapshot(Wanted { blocks: true, ..Wanted::NOTHING });
     let blocks = if seen.reads_ahead.is_some() { blocks()?.blocks.data().cloned() } else { None };
     let need = seen.with_disk(blocks.as_deref().and_then(|blocks| behind(blocks, &device)));
