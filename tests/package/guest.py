@@ -1,5 +1,7 @@
 """The .deb on a Debian in a virtual machine: installed, used, upgraded with a change in force, purged; what is left is compared with what was there."""
 
+import re
+
 from harness import STATIC, check, equal
 from parts.guest import HostTrouble, Machine
 
@@ -14,11 +16,36 @@ def trial(folder, release, build):
     new = build(folder / "new", words=["--only", "deb", "--revision", "2"])["deb"]
     machine = Machine(old, folder, release)
     try:
-        seen = machine.debian("package", "--bin", str(new), OLD=old.name, NEW=new.name)
+        seen = machine.debian("package", "--bin", str(new), after="package-listing", OLD=old.name, NEW=new.name)
     except HostTrouble as error:
         check("the guest ran", False, error)
         return
     judge(seen)
+
+
+def reboot(folder, release, build):
+    """Recorder and exporter enabled, a boot, the past of the boot before, and a purge: two boots of one disk."""
+    package = build(folder / "one", words=["--only", "deb"])["deb"]
+    machine, disk = Machine(package, folder, release), folder / "disk.qcow2"
+    options = ["--persist", str(disk), "--with", "curl"]
+    try:
+        first = machine.debian("package-enable", *options, after="package-listing", NAME=package.name)
+        moment = first.text("moment").strip()
+        second = machine.debian("package-rebooted", *options, "--last", after="package-listing", MOMENT=moment)
+    except HostTrouble as error:
+        check("the guest ran", False, error)
+        return
+    for step in ("install", "answer", "enable", "now"):
+        check(f"{step} ends with status 0", first.status(step) == 0, first.said(step))
+    for step in ("active", "at", "list", "scrape", "purge"):
+        check(f"after a boot {step} ends with status 0", second.status(step) == 0, second.said(step))
+    check("the past of the boot before is shown", "available" in second.text("at.out"), second.said("at"))
+    total = lambda text: re.findall(r"of ([\d.]+ [KMG]iB)", text)[:1]
+    equal("of the machine that it was", total(second.text("at.out")), total(first.text("now.out")))
+    check("metrics are served", "ramline_memory_available_bytes" in second.text("scrape.out"), second.said("scrape"))
+    before, after = first.text("before.listing").splitlines(), second.text("after.listing").splitlines()
+    differ = [f"- {line}" for line in before if line not in set(after)] + [f"+ {line}" for line in after if line not in set(before)]
+    equal("after a purge all is as before", differ[:40], [])
 
 
 def judge(seen):

@@ -101,10 +101,11 @@ class Machine:
         """A bare guest that sets up its own swap; `options` are those of vm/bare."""
         return ended(self._run([str(TOP / "vm/bare"), kernel, "--timeout", str(BARE_LIMIT), *options], script, {}))
 
-    def debian(self, script, *options, cut=False, **variables):
-        """A Debian guest; `cut` says that the end is a power cut."""
+    def debian(self, script, *options, cut=False, after=None, **variables):
+        """A Debian guest; `cut` says that the end is a power cut; the script stands after another one."""
         command = [str(TOP / "vm/debian"), "run", "--release", self.release, "--timeout", str(DEBIAN_LIMIT), *options]
-        seen = self._run(command, script, variables)
+        head = (SCRIPTS / f"{after}.sh").read_text() if after else ""
+        seen = self._run(command, script, variables, head)
         return seen if cut else ended(seen)
 
 

@@ -1,0 +1,188 @@
+"""Parts of bench/need with services: trials, zram, and a database on a larger host."""
+
+import contextlib
+import json
+import time
+from pathlib import Path
+
+import loads
+import services
+from harness.areas import zram
+from harness.groups import Group
+from harness.machine import MIB, drop
+from need_parts import MEASURED, SETTLED, device_of, disk, per_operation, ramline, reader, reads, set_limit, stat, used, warm
+
+GUARD = 0.02
+DOWN = 0.96
+
+
+def waited():
+    """Microseconds that some task waited for memory, on the whole machine."""
+    line = Path("/proc/pressure/memory").read_text().splitlines()[0]
+    return int(line.rsplit("=", 1)[1])
+
+
+def lost(device, seconds):
+    """The share of the time that is lost, by the machine's pressure or by the time that the service's own disk took to read, whichever is more."""
+    first, begun = (waited(), reads(device)[1]), time.monotonic()
+    time.sleep(seconds)
+    passed = time.monotonic() - begun
+    return max((waited() - first[0]) / 1e6 / passed, (reads(device)[1] - first[1]) / 1e3 / passed)
+
+
+def by_hand(group, device, size, least):
+    """Limits downwards by 4 %, each held: the smallest one that costs no more than 2 % of the time."""
+    base, found, tried = lost(device, 8), None, []
+    while size > least:
+        set_limit(group, int(size))
+        time.sleep(SETTLED)
+        share = lost(device, MEASURED) - base
+        tried.append((int(size), round(share, 4), stat(group, "total_workingset_refault_anon")))
+        if share > GUARD:
+            # What a step pushes out comes back: once more, before it is too small.
+            share = lost(device, MEASURED) - base
+            tried.append((int(size), round(share, 4), stat(group, "total_workingset_refault_anon")))
+            if share > GUARD:
+                break
+        found = int(size)
+        size *= DOWN
+    return found, tried
+
+
+def quantile(values, share):
+    values = sorted(values)
+    return values[int(len(values) * share)] if values else 0.0
+
+
+def served(group, at, name):
+    return {"redis": services.redis, "memcached": services.memcached, "jvm": services.jvm, "nginx": services.nginx,
+            "postgres": lambda group, at: services.postgres(group, at, 30, script=GAUSSIAN)}[name](group, at)
+
+
+GAUSSIAN = "\\set aid random_gaussian(1, 3000000, 3)\nselect abalance from pgbench_accounts where aid = :aid;\n"
+
+
+def trial(name):
+    """Down from what it has, twice; then by hand."""
+    with disk(f"need-{name}", 2048 * MIB) as at, Group(f"need-{name}") as group, zram(1024 * MIB):
+        with served(group, at, name) as client:
+            time.sleep(10)
+            warm(group, 90)
+            group.limit(1200 * MIB)
+            device, rows = device_of(at), []
+            for _ in range(2):
+                begun = time.monotonic()
+                time.sleep(8)
+                middle = time.monotonic()
+                seen = ramline("need", group.path.name, "--try", "--for", "3min")
+                ended = time.monotonic()
+                before, during = client.between(begun, middle), client.between(middle, ended)
+                tried = seen.get("trial", {})
+                row = {"name": f"{name} {len(rows) + 1}", "answer": (seen.get("answer") or {}).get("size", 0) if isinstance(seen.get("answer"), dict) else 0,
+                       "said": seen.get("answer", seen), "end": tried.get("end"), "took": tried.get("took", 0) / 1e9, "from": tried.get("before", {}).get("size"),
+                       "p99_before": quantile(before, 0.99), "p99_during": quantile(during, 0.99), "by_hand": None}
+                rows.append(row)
+                print(json.dumps(row), flush=True)
+                time.sleep(10)
+            answers = [row["answer"] for row in rows if row["answer"]] or [used(group)]
+            found, tried = by_hand(group, device, min(max(answers) * 1.25, used(group)), min(answers) * 0.7)
+            print(name, "by hand", found, tried, flush=True)
+            for row in rows:
+                row["by_hand"], row["tried"] = found, tried
+            group.limit(1200 * MIB)
+    return rows
+
+
+def trials(only):
+    return [row for name in ("redis", "jvm", "memcached", "nginx", "postgres") if only in name for row in trial(name)]
+
+
+# Beside an anonymous service a reader, and room for its files in MiB.
+PAIRS = [
+    ("redis, a tenth is hot; zipf", services.redis, {"spread": 0.1}, "zipf", 56),
+    ("memcached, a tenth is hot; records", services.memcached, {"spread": 0.1}, "records", 56),
+    ("jvm, a tenth is hot; sqlite, mapped", services.jvm, {"spread": 0.1}, "sqlite, mapped", 56),
+    ("redis, all is hot; zipf", services.redis, {"spread": 5.0}, "zipf", 56),
+    ("jvm, all is hot; two sets", services.jvm, {"spread": 5.0}, "two sets", 56),
+    ("memcached, a tenth is hot; loop that fits", services.memcached, {"spread": 0.1}, "loop", 120),
+]
+
+
+def pair(name, service, how, load, room):
+    """The verdict; then zram is switched on and what is missed is counted again."""
+    slug = "".join(letter for letter in name if letter.isalnum())[:20]
+    with disk(f"zram-{slug}") as at, disk(f"zramf-{slug}") as files, Group(f"zram-{slug}") as group:
+        (group.path / "memory.swappiness").write_text("0")
+        make = next(entry[1] for entry in loads.LOADS if entry[0] == load)
+        make(files)
+        for path in files.iterdir():
+            if path.is_file():
+                drop(path)
+        with service(group, at, **how):
+            time.sleep(3)
+            # What it read on its way is not needed.
+            set_limit(group, stat(group, "total_rss") + room * MIB)
+            with reader(group, load, files) as count:
+                time.sleep(5)
+                warm(group, 90)
+                seen = ramline("need", group.path.name, "--zram", "--for", "20s")
+                device = device_of(files)
+                base, present = per_operation(device, count, MEASURED), stat(group, "total_rss")
+                with zram(1024 * MIB):
+                    (group.path / "memory.swappiness").write_text("60")
+                    swapped = 0
+                    for _ in range(12):
+                        time.sleep(5)
+                        before, swapped = swapped, stat(group, "total_swap")
+                        if abs(swapped - before) < 2 * MIB:
+                            break
+                    time.sleep(5)
+                    after, swapped = per_operation(device, count, MEASURED), present - stat(group, "total_rss")
+                    # Room for what comes back.
+                    group.limit(4096 * MIB)
+        worth = seen.get("zram") or {}
+        row = {"name": name, "verdict": worth.get("verdict", seen.get("error")), "cold": worth.get("cold", 0), "present": worth.get("present", 0), "left": worth.get("left"),
+               "swapped": swapped, "base": base, "after": after, "measured": after / base if base else None, "answer": seen.get("answer")}
+        print(json.dumps(row), flush=True)
+        return row
+
+
+def zrams(only):
+    return [pair(*one) for one in PAIRS if only in one[0]]
+
+
+def database(only):
+    """A database of 1,05 GB: what a host of half its size says of a whole one."""
+    del only
+    rows = []
+    with disk("need-database", 4096 * MIB) as at, Group("need-database", 2048 * MIB) as group, contextlib.ExitStack() as back:
+        log = back.enter_context(services.postgres(group, at, 70))
+        device = device_of(at)
+        begun = time.monotonic()
+        time.sleep(20)
+        set_limit(group, 512 * MIB)
+        time.sleep(20)
+        warm(group, 60)
+        said, small = [], []
+        for _ in range(2):
+            seen = ramline("need", group.path.name)
+            said.append({"answer": seen.get("answer"), "steps": seen.get("steps"), "reads_ahead": seen.get("reads_ahead"), "watched": seen.get("curve", {}).get("watched")})
+            small.append(transactions(log, device))
+        set_limit(group, 1024 * MIB)
+        time.sleep(60)
+        warm(group, 120)
+        large = [transactions(log, device) for _ in range(2)]
+        print(json.dumps([said, small, large, time.monotonic() - begun]), flush=True)
+        left = (sum(large) / 2) / (sum(small) / 2)
+        rows.append({"name": "PostgreSQL, 1.05 GB, look-ups all alike; 512 MiB and 1 GiB", "said": [one["steps"][3] if one["steps"] else one["answer"] for one in said],
+                     "measured": left, "small": small, "large": large, "whole": said})
+    return rows
+
+
+def transactions(log, device, seconds=15):
+    """Requests of the disk for each transaction."""
+    first, begun = reads(device)[0], time.monotonic()
+    time.sleep(seconds)
+    last, ended = reads(device)[0], time.monotonic()
+    time.sleep(0.5)
+    return (last - first) / max(1, len(log.between(begun, ended)))
