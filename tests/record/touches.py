@@ -35,8 +35,10 @@ class Epoch:
     cpu: int
     resident: int
     flags: int
-    # Of each region the pages that were touched.
+    # Of each region the pages that were touched through a mapping.
     pages: dict = field(default_factory=dict)
+    # What was read and written with read(2) and write(2), in order: region, what, first page, count.
+    calls: list = field(default_factory=list)
 
 
 @dataclass
@@ -82,9 +84,17 @@ def record(numbers, out):
     tag = numbers.byte()
     if tag == 0x85:
         out.epochs.append(Epoch(numbers.number(), numbers.number(), numbers.number(), numbers.byte()))
-    elif tag == 0x81:
+    elif tag in (0x81, 0x86, 0x87):
         time, region, runs = numbers.number(), numbers.number(), numbers.number()
         assert out.epochs[-1].time == time
+        if tag != 0x81:
+            behind = 0
+            for _ in range(runs):
+                first = behind + numbers.number()
+                count = numbers.number() + 1
+                out.epochs[-1].calls.append((region, {0x86: "read", 0x87: "write"}[tag], first, count))
+                behind = first + count + 1
+            return
         pages, behind = out.epochs[-1].pages.setdefault(region, set()), 0
         for _ in range(runs):
             first = behind + numbers.number()

@@ -14,6 +14,7 @@ mod frames;
 pub mod mappings;
 pub mod pace;
 pub mod proof;
+mod reads;
 pub mod recorder;
 pub mod regions;
 mod runs;
@@ -21,4 +22,4 @@ mod watched;
 
 pub use cold::{Cold, ColdWatch};
 pub use proof::{Proof, prove};
-pub use recorder::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
+pub use recorder::{CaptureError, Ended, FilesSeen, Recorded, Recorder, Settings, Target};

@@ -34,7 +34,13 @@ impl Proof {
     /// At least 99.5 % seen, at most 0.5 % of what was not touched seen: what a recording promises.
     #[must_use]
     pub const fn is_good(&self) -> bool {
-        self.seen * 200 >= self.touched * 199 && self.false_ones * 200 <= self.untouched
+        self.is_within(200)
+    }
+
+    /// Not more than one page of so many is lost, or seen and was not touched.
+    #[must_use]
+    pub const fn is_within(&self, parts: u64) -> bool {
+        (self.touched - self.seen) * parts <= self.touched && self.false_ones * parts <= self.untouched
     }
 }
 

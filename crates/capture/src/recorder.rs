@@ -5,15 +5,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ramline_kernel::bpf::PageTables;
+use ramline_kernel::bpf::{FileReads, PageTables};
 use ramline_kernel::cgroup::ReclaimCount;
 use ramline_kernel::process::MemoryKeeper;
 use ramline_kernel::{KernelError, Root, place, process, signals};
-use ramline_trace::touches::{Epoch, EpochState, MOST_RUNS, Record, TouchesError, Writer};
+use ramline_trace::touches::{Epoch, EpochAccess, EpochState, MOST_RUNS, Record, TouchesError, Writer};
 use ramline_units::{Bytes, Nanos};
 
 use crate::pace::{Pace, SHORTEST, expected_pause};
 use crate::proof::{Proof, prove};
+use crate::reads::Reads;
 use crate::regions::{News, Regions};
 use crate::runs::RunsByRegion;
 use crate::watched::{Look, Watched};
@@ -22,6 +23,8 @@ use crate::watched::{Look, Watched};
 const KEPT_FREE: Bytes = Bytes::from_mib(64);
 /// How long there must have been no reclaim.
 const RECLAIM: Duration = Duration::from_secs(1);
+/// Reads of files are taken in so often: their ring holds as much as was ever seen in several times that.
+const FILES: Duration = Duration::from_millis(50);
 /// How often the disk is looked at.
 const DISK: Duration = Duration::from_secs(1);
 
@@ -62,11 +65,24 @@ pub enum Ended {
     Disk,
 }
 
+/// Whether reads and writes of files are recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilesSeen {
+    /// Both.
+    All,
+    /// Reads alone.
+    Reads,
+    /// Neither, and why.
+    Unseen(String),
+}
+
 /// How a recording went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// What our own pages said before it.
     pub proof: Proof,
+    /// What read(2) and write(2) did.
+    pub files: FilesSeen,
     /// What of DAMON runs, which uses the same bits.
     pub damon: Vec<String>,
     /// Why it ended.
@@ -173,6 +189,8 @@ pub struct Recorder {
     reclaim: ReclaimCount,
     regions: Regions,
     pace: Pace,
+    files: Result<FileReads, KernelError>,
+    reads: Reads,
 }
 
 impl Recorder {
@@ -228,6 +246,12 @@ impl Recorder {
             };
             return Err(KernelError::refused("record touches of", object, rule, ""));
         }
+        let known: Vec<u32> = watched.keys().copied().collect();
+        let files = match &settings.target {
+            Target::Process(_) => FileReads::start(root, &known, &[]),
+            Target::Group(_) => FileReads::start(root, &known, &known),
+            Target::Descendants => FileReads::start(root, &[], &[std::process::id()]),
+        };
         Ok(Recorder {
             root: root.clone(),
             settings,
@@ -241,6 +265,8 @@ impl Recorder {
             reclaim,
             regions: Regions::default(),
             pace,
+            files,
+            reads: Reads::default(),
         })
     }
 
@@ -264,6 +290,11 @@ impl Recorder {
         let own = process::own_usage()?.cpu();
         let mut out = Recorded {
             proof: self.proof,
+            files: match &self.files {
+                Ok(files) if files.sees_writes() => FilesSeen::All,
+                Ok(_) => FilesSeen::Reads,
+                Err(error) => FilesSeen::Unseen(error.to_string()),
+            },
             damon: ramline_kernel::damon::running(&self.root),
             ended: Ended::Processes,
             passed: Duration::ZERO,
@@ -286,6 +317,8 @@ impl Recorder {
         for one in self.watched.values_mut() {
             one.look(&mut self.tables, &mut self.regions, self.keeper.as_ref())?;
         }
+        self.read_files();
+        self.reads.epoch(0);
         self.regions.news.retain(|news| matches!(news, News::Region(_)));
         for one in self.watched.values() {
             one.announce(&mut self.regions);
@@ -328,7 +361,11 @@ impl Recorder {
             if !matches!(self.settings.target, Target::Process(_)) {
                 wait = wait.min(self.admission);
             }
+            if self.files.is_ok() {
+                wait = wait.min(FILES);
+            }
             process::wait_for_an_end(self.watched.values().map(Watched::handle), wait);
+            self.read_files();
             if signals::interrupted() {
                 return Ok(Some(Ended::Signal));
             }
@@ -359,6 +396,9 @@ impl Recorder {
                 let opened = Watched::open(&self.root, pid, true).ok();
                 if let Some(mut one) = opened.filter(|one| one.handle().is_alive()) {
                     one.keep(&mut self.tables, self.keeper.as_ref())?;
+                    if let Ok(files) = &self.files {
+                        files.follow(pid)?;
+                    }
                     place.insert(one);
                     out.processes += 1;
                 }
@@ -415,6 +455,7 @@ impl Recorder {
             sum.add(look);
         }
         gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
+        self.read_files();
         let Sum { touched, resident, files, huge, mut state, late, lost } = sum;
         // What several processes map is there once.
         let resident = resident + files.ordered().all().map(|(_, run)| run.count).sum::<u64>();
@@ -424,14 +465,19 @@ impl Recorder {
         state.time_ns = Nanos::from(start.duration_since(begin)).0;
         state.resident_pages = resident;
         state.reclaimed |= self.reclaim.grew(&self.root);
+        state.incomplete |= std::mem::take(&mut self.reads.incomplete);
         self.write_news(writer)?;
         writer.record(&Record::State(state))?;
         for (region, runs) in touched.sorted() {
             out.touched += runs.iter().map(|run| run.count).sum::<u64>();
             for part in runs.chunks(MOST_RUNS) {
-                writer.record(&Record::Epoch(Epoch { time_ns: state.time_ns, region, pages: part.to_vec() }))?;
+                let (by, pages) = (EpochAccess::Mapped, part.to_vec());
+                writer.record(&Record::Epoch(Epoch { time_ns: state.time_ns, region, by, pages }))?;
             }
         }
+        let (files, pages) = self.reads.epoch(state.time_ns);
+        out.touched += pages;
+        files.into_iter().try_for_each(|epoch| writer.record(&Record::Epoch(epoch)))?;
         // What was touched in this epoch is given back in the next.
         self.regions.news.extend(late);
         out.epochs += 1;
@@ -457,6 +503,13 @@ impl Recorder {
                 Err(error) if error.is_absent() => Ok(Vec::new()),
                 other => other,
             },
+        }
+    }
+
+    /// What files were read and written since.
+    fn read_files(&mut self) {
+        if let Ok(files) = &mut self.files {
+            self.reads.take(files, &mut self.regions);
         }
     }
 

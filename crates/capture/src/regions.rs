@@ -45,13 +45,24 @@ impl Regions {
         self.count - 1
     }
 
-    fn file(&mut self, mapping: &Mapping, id: FileId, name: &str, shmem: bool, end: u64) -> u32 {
+    /// The region of a file that is read or written, up to this byte; what is mapped of it is the same region.
+    pub fn read_file(&mut self, id: FileId, end: u64) -> u32 {
         if let Some((region, bytes)) = self.files.get_mut(&id) {
             if end > *bytes {
                 *bytes = end;
                 self.news.push(News::Change(*region, Change::Grow(end)));
             }
             return *region;
+        }
+        let backing = Backing::File { id, name: None };
+        let region = self.add(Region { backing, bytes: end, executable: false, compressed: None });
+        self.files.insert(id, (region, end));
+        region
+    }
+
+    fn file(&mut self, mapping: &Mapping, id: FileId, name: &str, shmem: bool, end: u64) -> u32 {
+        if self.files.contains_key(&id) {
+            return self.read_file(id, end);
         }
         let backing = if shmem {
             Backing::Shared

@@ -8,12 +8,14 @@
 
 pub mod btf;
 mod call;
+pub mod file_reads;
 pub mod kernel_memory;
 pub mod page_cache;
 pub mod page_tables;
 mod program;
 mod ring;
 
+pub use file_reads::{FileRead, FileReads};
 pub use kernel_memory::KernelMemory;
 pub use page_cache::{PageCacheChange, PageCacheEvent, PageCacheWatch};
 pub use page_tables::{AddressSpace, Entry, Leaf, PageTables, Walked};

@@ -1,6 +1,6 @@
 //! A recording as a load: epochs of pages, CPU time and frees, as one of the access traces that it may have been.
 //!
-//! What it is not: a trace. A recorder sees which pages were touched in an epoch; the order in it, how often, and which touches were stores are open. So a
+//! What it is not: a trace. A recorder sees which pages were touched in an epoch, and the order of reads and writes of files; that of all else, how often, and which touches were stores are open. So a
 //! recording is no source of touches by itself: [`Recording::drawn`] gives one of the traces that would leave this recording, by a draw of what is open.
 //!
 //! Pages are numbered anew: those of all anonymous memory in one region, by address, without what was never touched or held; those of each file at their place.
@@ -8,12 +8,12 @@
 //! ```
 //! use ramline_trace::recording::{Open, Recording};
 //! use ramline_trace::touch::{Access, Touches};
-//! use ramline_trace::touches::{Epoch, EpochState, Header, Maker, Origin, Reader, Record, Region, Run, Writer};
+//! use ramline_trace::touches::{Epoch, EpochAccess, EpochState, Header, Maker, Origin, Reader, Record, Region, Run, Writer};
 //! let header = Header { page: 4096, origin: Origin { maker: Maker::Recorder, name: "example".to_owned(), seed: None } };
 //! let mut writer = Writer::new(Vec::new(), &header)?;
 //! let region = writer.region(&Region::anonymous(1 << 30))?;
 //! writer.record(&Record::State(EpochState { time_ns: 9_000_000, cpu_ns: 8_000_000, ..EpochState::default() }))?;
-//! writer.record(&Record::Epoch(Epoch { time_ns: 9_000_000, region, pages: vec![Run { first: 1000, count: 2 }] }))?;
+//! writer.record(&Record::Epoch(Epoch { time_ns: 9_000_000, region, by: EpochAccess::Mapped, pages: vec![Run { first: 1000, count: 2 }] }))?;
 //! let mut reader = Reader::new(std::io::Cursor::new(writer.finish()?))?;
 //! let recording = Recording::read(&mut reader)?;
 //! let drawn = std::sync::Arc::new(recording).drawn(Open { stores: 0.0, block: 1, seed: 7 });
@@ -29,7 +29,7 @@ use std::io::{Read, Seek};
 
 use crate::error::TouchesError;
 use crate::touch::{Memory, Region};
-use crate::touches::{Backing, Change, EpochState, Header, Reader, Record, Run};
+use crate::touches::{Backing, Change, EpochAccess, EpochState, Header, Reader, Record, Run};
 
 pub use drawn::{Drawn, Open};
 use pages::{Numbering, Place};
@@ -37,7 +37,7 @@ use pages::{Numbering, Place};
 /// Bytes of the pages that are simulated.
 const PAGE: u32 = 4096;
 /// Bytes of memory that a run of pages takes here.
-const OF_A_RUN: u64 = 12;
+const OF_A_RUN: u64 = 16;
 
 /// Pages beside each other in a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,7 @@ struct Stretch {
     region: u32,
     first: u32,
     count: u32,
+    by: EpochAccess,
 }
 
 /// One epoch: parts of the stretches of a recording.
@@ -57,6 +58,8 @@ struct EpochParts {
     end: usize,
     /// Pages touched.
     pages: u64,
+    /// Of them, those whose order is open.
+    unordered: u64,
 }
 
 /// A whole recording.
@@ -91,9 +94,9 @@ pub struct Extent {
     pub touched: u64,
     /// Pages that were in memory as it began.
     pub held: u64,
-    /// The most pages that one epoch touched.
+    /// The most pages that one epoch touched in an order that is open.
     pub most_of_an_epoch: u64,
-    /// Pages of the epoch that a touch is in, in the mean of all touches.
+    /// Such pages of the epoch that such a touch is in, in the mean of all.
     pub typical_of_an_epoch: u64,
 }
 
@@ -129,7 +132,8 @@ impl Recording {
             Recording { header, regions, stretches: Vec::new(), held: 0, epochs: Vec::new(), whole, anonymous_tables };
         reader.rewind()?;
         out.fill(reader, &pages, &places)?;
-        if out.epochs.iter().all(|epoch| epoch.pages == 0) {
+        // The loader of a program reads files before anything of the program was seen.
+        if out.epochs.iter().all(|epoch| epoch.unordered == 0) {
             return Err(TouchesError::NoTouches);
         }
         Ok(out)
@@ -160,22 +164,25 @@ impl Recording {
                         });
                     }
                     let touched = self.stretches.len();
-                    self.epochs.push(EpochParts { state, freed: at, touched, end: touched, pages: 0 });
+                    self.epochs.push(EpochParts { state, freed: at, touched, end: touched, pages: 0, unordered: 0 });
                 }
                 Record::Epoch(epoch) => {
                     // A recorder writes the state first; without it nothing is known of the epoch but its end.
                     if self.epochs.last().is_none_or(|last| last.state.time_ns != epoch.time_ns) {
                         let at = self.stretches.len();
                         let state = EpochState { time_ns: epoch.time_ns, ..EpochState::default() };
-                        self.epochs.push(EpochParts { state, freed: at, touched: at, end: at, pages: 0 });
+                        self.epochs.push(EpochParts { state, freed: at, touched: at, end: at, pages: 0, unordered: 0 });
                     }
                     let mut count = 0;
                     for run in epoch.pages {
                         count += run.count;
-                        pages.each(places, epoch.region, run, |stretch| self.stretches.push(stretch));
+                        pages.each(places, epoch.region, run, |stretch| {
+                            self.stretches.push(Stretch { by: epoch.by, ..stretch });
+                        });
                     }
                     if let Some(last) = self.epochs.last_mut() {
                         last.pages += count;
+                        last.unordered += if epoch.by == EpochAccess::Mapped { count } else { 0 };
                         last.end = self.stretches.len();
                     }
                 }
@@ -223,13 +230,36 @@ impl Recording {
             resident_pages: self.epochs.iter().map(|epoch| epoch.state.resident_pages).max().unwrap_or_default(),
             touched: self.epochs.iter().map(|epoch| epoch.pages).sum(),
             held: held.iter().map(|stretch| u64::from(stretch.count)).sum(),
-            most_of_an_epoch: self.epochs.iter().map(|epoch| epoch.pages).max().unwrap_or_default(),
+            most_of_an_epoch: self.epochs.iter().map(|epoch| epoch.unordered).max().unwrap_or_default(),
             typical_of_an_epoch: {
-                let all: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.pages)).sum();
-                let squares: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.pages).pow(2)).sum();
+                let all: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.unordered)).sum();
+                let squares: u128 = self.epochs.iter().map(|epoch| u128::from(epoch.unordered).pow(2)).sum();
                 u64::try_from(squares / all.max(1)).unwrap_or(u64::MAX)
             },
         }
+    }
+
+    /// Pages of files that were read with read(2) or written, summed over epochs.
+    #[must_use]
+    pub fn pages_read(&self) -> u64 {
+        self.epochs.iter().map(|epoch| epoch.pages - epoch.unordered).sum()
+    }
+
+    /// The same without those.
+    #[must_use]
+    pub fn without_reads(&self) -> Recording {
+        let mut out =
+            Recording { stretches: self.stretches.get(..self.held).unwrap_or_default().to_vec(), ..self.clone() };
+        for epoch in &mut out.epochs {
+            let (freed, touched) = (epoch.freed..epoch.touched, epoch.touched..epoch.end);
+            epoch.freed = out.stretches.len();
+            out.stretches.extend(self.stretches.get(freed).unwrap_or_default());
+            epoch.touched = out.stretches.len();
+            let touched = self.stretches.get(touched).unwrap_or_default();
+            out.stretches.extend(touched.iter().filter(|one| one.by == EpochAccess::Mapped));
+            (epoch.end, epoch.pages) = (out.stretches.len(), epoch.unordered);
+        }
+        out
     }
 
     /// Page tables that its anonymous memory has beyond those that as many pages beside each other need.

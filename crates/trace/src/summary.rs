@@ -268,7 +268,7 @@ impl Union {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::touches::{Epoch, EpochState, Header, Origin, Writer};
+    use crate::touches::{Epoch, EpochAccess, EpochState, Header, Origin, Writer};
 
     fn summary(records: &[Record]) -> TouchesSummary {
         let header = Header { page: 4096, origin: Origin::generated("t", Some(7)) };
@@ -300,8 +300,9 @@ mod tests {
 
     #[test]
     fn records_of_one_time_are_one_epoch_and_pages_of_many_epochs_count_once() {
-        let epoch =
-            |time_ns, first, count| Record::Epoch(Epoch { time_ns, region: 0, pages: vec![Run { first, count }] });
+        let epoch = |time_ns, first, count| {
+            Record::Epoch(Epoch { time_ns, region: 0, by: EpochAccess::Mapped, pages: vec![Run { first, count }] })
+        };
         let all: Vec<Record> =
             [epoch(1, 0, 10), epoch(1, 50, 1)].into_iter().chain((2..2000).map(|t| epoch(t, 5, 10))).collect();
         let summary = summary(&all);
@@ -314,7 +315,12 @@ mod tests {
         let state = |time_ns, resident_pages, reclaimed| {
             Record::State(EpochState { time_ns, cpu_ns: 40, resident_pages, reclaimed, incomplete: false })
         };
-        let pages = Record::Epoch(Epoch { time_ns: 1, region: 0, pages: vec![Run { first: 3, count: 2 }] });
+        let pages = Record::Epoch(Epoch {
+            time_ns: 1,
+            region: 0,
+            by: EpochAccess::Mapped,
+            pages: vec![Run { first: 3, count: 2 }],
+        });
         let summary = summary(&[state(1, 7, false), pages, state(2, 9, true), state(3, 8, false)]);
         assert_eq!((summary.epochs, summary.epochs_reclaimed, summary.epochs_incomplete), (3, 1, 0));
         assert_eq!((summary.cpu, summary.resident_peak), (Nanos(120), Some(Bytes(9 * 4096))));

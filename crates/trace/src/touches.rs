@@ -18,7 +18,7 @@
 //! # Ok::<(), ramline_trace::touches::TouchesError>(())
 //! ```
 //!
-//! # The format, version 2
+//! # The format, version 3
 //!
 //! Numbers are little-endian; a *number* without a width is LEB128 of at most 64 bits.
 //!
@@ -56,15 +56,15 @@ pub use header::{Header, Maker, Origin};
 pub use index::Index;
 pub use load::write_load;
 pub use reader::{Reader, each_touch};
-pub use record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
+pub use record::{Access, Change, Epoch, EpochAccess, EpochState, PageTouch, Record, Run};
 pub use region::{Backing, Compressed, Region};
 pub use writer::Writer;
 
 /// The bytes every file of touches begins with.
 pub const MAGIC: &[u8; 16] = b"ramline touches\n";
-/// The version of what is recorded. It has one more record than the version before, the state of an epoch.
-pub const VERSION: u32 = 2;
-/// The version before, which is still read, and written for everything that is not recorded.
+/// The version of what is recorded. The version before has no pages of read(2) and write(2); the first one no states of epochs.
+pub const VERSION: u32 = 3;
+/// The first version, which is still read, and written for everything that is not recorded.
 pub const VERSION_OF_LOADS: u32 = 1;
 /// Pages of a region are numbered below this: 4 PiB of small pages. Region and page fit into one 64-bit number.
 pub const MOST_PAGES: u64 = 1 << 40;

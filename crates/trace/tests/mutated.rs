@@ -6,7 +6,8 @@ use std::io::Cursor;
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::touches::{
-    Access, Change, Epoch, EpochState, Header, Origin, PageTouch, Reader, Record, Region, Run, Writer, framed,
+    Access, Change, Epoch, EpochAccess, EpochState, Header, Origin, PageTouch, Reader, Record, Region, Run, Writer,
+    framed,
 };
 
 const REGIONS: u32 = 3;
@@ -19,7 +20,12 @@ fn records(random: &mut SplitMix64, count: u64) -> Vec<Record> {
         let run = Run { first: random.below(1 << 30), count: 1 + random.below(9) };
         match random.below(20) {
             0 => Record::Round(small(random, 1 << 32)),
-            1 => Record::Epoch(Epoch { time_ns: random.below(1 << 40), region, pages: vec![run] }),
+            1 => Record::Epoch(Epoch {
+                time_ns: random.below(1 << 40),
+                region,
+                by: EpochAccess::Mapped,
+                pages: vec![run],
+            }),
             2 => Record::Mapping { region, change: Change::Unmap(run) },
             3 => Record::Mapping { region, change: Change::Grow(random.next_u64()) },
             4 => {

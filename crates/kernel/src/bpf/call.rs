@@ -34,6 +34,8 @@ pub enum MapKind {
     Hash = 1,
     /// Values by number.
     Array = 2,
+    /// Values by key; where there is no room, the one that was used longest ago goes.
+    LruHash = 9,
     /// Records, in order, for one reader.
     Ringbuf = 27,
 }

@@ -27,6 +27,8 @@ pub const R1: Reg = Reg(1);
 pub const R2: Reg = Reg(2);
 /// Third argument.
 pub const R3: Reg = Reg(3);
+/// Fourth argument.
+pub const R4: Reg = Reg(4);
 /// Survives calls.
 pub const R6: Reg = Reg(6);
 /// Survives calls.
@@ -42,6 +44,8 @@ pub const FRAME: Reg = Reg(10);
 pub enum Helper {
     /// The value of a key of a map, or 0.
     MapLookup = 1,
+    /// Gives a key of a map a value.
+    MapUpdate = 2,
     /// Nanoseconds of CLOCK_MONOTONIC.
     KtimeGetNs = 5,
     /// The current task, the thread's id in the lower half.
@@ -92,6 +96,11 @@ impl Assembler {
     /// `to <<= bits`.
     pub fn shift_left(&mut self, to: Reg, bits: i32) {
         self.push(0x67, to, R0, 0, bits);
+    }
+
+    /// `to >>= bits`.
+    pub fn shift_right(&mut self, to: Reg, bits: i32) {
+        self.push(0x77, to, R0, 0, bits);
     }
 
     /// `to &= value`, its sign extended.

@@ -1,7 +1,7 @@
 //! One of the access traces that would leave a recording.
 //!
 //! What is open is drawn: the order within an epoch, and which touches are stores. Touches of an epoch are given in blocks of neighbours, the blocks in an order of
-//! chance; between them passes the CPU time of the epoch. A page of anonymous memory is stored to when it is touched for the first time, since else it is the kernel's page of zeros.
+//! chance, but reads and writes of files in their own; between them passes the CPU time of the epoch. A page of anonymous memory is stored to when it is touched for the first time, since else it is the kernel's page of zeros.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use ramline_evidence::rng::SplitMix64;
 
 use super::{EpochParts, PAGE, Recording, Stretch};
 use crate::touch::{Access, Memory, Region, Touch, Touched, Touches};
+use crate::touches::EpochAccess;
 
 /// What a recording leaves open, and this trace has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,11 +68,15 @@ impl Recording {
         }
         let pages = |region: &Region| usize::try_from(region.bytes / u64::from(PAGE)).unwrap_or_default();
         let mut epochs: Vec<Vec<u32>> = self.regions.iter().map(|region| vec![0; pages(region)]).collect();
+        let mut mapped = Marks::none(&self.regions);
         let touched =
             self.epochs.iter().flat_map(|epoch| self.stretches.get(epoch.touched..epoch.end).unwrap_or_default());
         for one in touched {
             let all = epochs.get_mut(one.region as usize).map(|pages| &mut pages[..]).unwrap_or_default();
             all.iter_mut().skip(one.first as usize).take(one.count as usize).for_each(|count| *count += 1);
+            if one.by == EpochAccess::Mapped {
+                (one.first..one.first + one.count).for_each(|page| _ = mapped.replace(one.region, page, true));
+            }
         }
         let count = |region: u32, page: u32| {
             epochs.get(region as usize).and_then(|pages| pages.get(page as usize)).copied().unwrap_or_default()
@@ -80,7 +85,12 @@ impl Recording {
         let files = (0_u32..).zip(&self.regions).filter(|(region, _)| self.is_file(*region));
         let files = files.flat_map(|(region, one)| {
             let pages = u32::try_from(one.bytes / u64::from(PAGE)).unwrap_or(u32::MAX);
-            (0..pages).filter(move |page| count(region, *page) > 0).map(move |page| touch(region, page, Access::Load))
+            let touched = (0..pages).filter(move |page| count(region, *page) > 0);
+            touched.map(move |page| (region, page))
+        });
+        let files = files.map(|(region, page)| {
+            let is_mapped = mapped.replace(region, page, true);
+            touch(region, page, if is_mapped { Access::Load } else { Access::Read(PAGE) })
         });
         let mut all: Vec<Touch> = files.chain(held).collect();
         let number = |touch: &Touch| u32::try_from(touch.offset / u64::from(PAGE)).unwrap_or_default();
@@ -94,7 +104,7 @@ fn touch(region: u32, page: u32, access: Access) -> Touch {
 }
 
 fn each(stretch: &Stretch, access: Access) -> impl Iterator<Item = Touch> + use<> {
-    let Stretch { region, first, count } = *stretch;
+    let Stretch { region, first, count, .. } = *stretch;
     (first..first + count).map(move |page| touch(region, page, access))
 }
 
@@ -119,7 +129,16 @@ fn of_an_epoch(
         for page in block.first..block.first + block.count {
             let is_chosen = share(&mut random) < open.stores;
             let is_store = !recording.is_file(block.region) && (!stored.replace(block.region, page, true) || is_chosen);
-            out.push(touch(block.region, page, if is_store { Access::Store } else { Access::Load }));
+            out.push(touch(
+                block.region,
+                page,
+                match block.by {
+                    EpochAccess::Mapped if is_store => Access::Store,
+                    EpochAccess::Mapped => Access::Load,
+                    // What is written is there as what is read is; that it must be written before it goes is not simulated.
+                    EpochAccess::Read | EpochAccess::Written => Access::Read(PAGE),
+                },
+            ));
         }
         done += u128::from(block.count);
         compute(&mut out, time * done / all - passed);
@@ -152,9 +171,13 @@ fn shuffled(stretches: &[Stretch], block: u32, random: &mut SplitMix64) -> Vec<S
             first += count;
         }
     }
+    let is_read = |block: &Stretch| block.by != EpochAccess::Mapped;
+    let reads: Vec<Stretch> = blocks.iter().copied().filter(is_read).collect();
     for at in (1..blocks.len()).rev() {
         blocks.swap(at, usize::try_from(random.below(at as u64 + 1)).unwrap_or_default());
     }
+    // Chance decides where reads stand among the others, and nothing else of them.
+    blocks.iter_mut().filter(|block| is_read(block)).zip(reads).for_each(|(block, read)| *block = read);
     blocks
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{PAGE, Stretch, memory_of};
 use crate::error::TouchesError;
 use crate::touch::{Memory, Region};
-use crate::touches::{self, Run};
+use crate::touches::{self, EpochAccess, Run};
 
 /// Pages that one page table points to, and of a row of bits.
 pub const CHUNK: u64 = 512;
@@ -179,7 +179,7 @@ impl Numbering {
             let small = |page: u64| u32::try_from(page).ok();
             let first = run.first.checked_sub(from).and_then(small).and_then(|first| first.checked_add(at));
             if let (Some(first), Some(count)) = (first, small(run.count)) {
-                give(Stretch { region: place.region, first, count });
+                give(Stretch { region: place.region, first, count, by: EpochAccess::Mapped });
             }
             return;
         }
@@ -194,7 +194,8 @@ impl Numbering {
                 _ if first == behind => {}
                 Some(stretch) if stretch.first + stretch.count == first => stretch.count += behind - first,
                 other => {
-                    let stretch = Stretch { region: place.region, first, count: behind - first };
+                    let (count, by) = (behind - first, EpochAccess::Mapped);
+                    let stretch = Stretch { region: place.region, first, count, by };
                     other.replace(stretch).into_iter().for_each(&mut give);
                 }
             }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::touch::{Access, Touches};
-use crate::touches::{Epoch, Maker, Origin, Writer};
+use crate::touches::{Epoch, EpochAccess, Maker, Origin, Writer};
 
 const ANONYMOUS: u32 = 0;
 const FILE: u32 = 1;
@@ -17,7 +17,7 @@ fn state(time: u64) -> Record {
 }
 
 fn epoch(time_ns: u64, region: u32, pages: &[Run]) -> Record {
-    Record::Epoch(Epoch { time_ns, region, pages: pages.to_vec() })
+    Record::Epoch(Epoch { time_ns, region, by: EpochAccess::Mapped, pages: pages.to_vec() })
 }
 
 fn written(page: u32, records: &[Record]) -> Vec<u8> {
@@ -58,7 +58,8 @@ fn memory_is_numbered_by_address_without_gaps_and_files_at_their_place() {
         (file.memory, file.bytes >> 12, memory.memory, memory.bytes >> 12),
         (Memory::File, 41, Memory::Anonymous, 5)
     );
-    let (memory, file) = (Stretch { region: 1, first: 0, count: 5 }, Stretch { region: 0, first: 8, count: 1 });
+    let by = EpochAccess::Mapped;
+    let (memory, file) = (Stretch { region: 1, first: 0, count: 5, by }, Stretch { region: 0, first: 8, count: 1, by });
     assert_eq!(all.stretches.iter().map(|one| one.count).sum::<u32>(), 6);
     assert!(all.stretches.contains(&file) && all.stretches[0].region == memory.region);
     assert_eq!(all.scattered_tables(), 1, "two tables, and five pages beside each other need one");
@@ -182,4 +183,17 @@ fn what_is_no_recording_is_refused_and_one_that_is_cut_off_is_read_as_far_as_it_
     let mut cut = written(4096, &records);
     cut.truncate(cut.len() - 5);
     assert!(!read(cut).unwrap().is_whole());
+}
+
+#[test]
+fn reads_of_files_keep_their_order_whatever_stands_between_them() {
+    let read = |first, by| Record::Epoch(Epoch { time_ns: 5, region: FILE, by, pages: vec![run(first, 1)] });
+    let (back, forth) = (EpochAccess::Read, EpochAccess::Written);
+    let all = [state(5), epoch(5, ANONYMOUS, &[run(0, 40)]), read(90, back), read(3, forth), read(60, back)];
+    for seed in 0..20 {
+        let drawn = pages(&recording(&all), Open { block: 1, seed, ..OPEN });
+        let of_file: Vec<u64> =
+            drawn.iter().filter(|(access, _)| *access == Access::Read(4096)).map(|(_, page)| *page).collect();
+        assert_eq!(of_file, [90, 3, 60], "seed {seed}");
+    }
 }

@@ -9,7 +9,7 @@
 //! | 2 to 4 | the distance in pages from the last touch of the region: 0: one ahead; 1: the same page; 2 to 6: in 1, 2, 3, 4 or 6 bytes, zigzag |
 //! | 5 | its region is named: it is not the one that followed the last time after the region of the touch before |
 //! | 6 | a byte says what else is named: 1 the thread, 2 the CPU time, 4 the extent of reads and writes (first byte in the page, bytes) |
-//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow, 0x85 the state of an epoch |
+//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow, 0x85 the state of an epoch, 0x86 pages of an epoch's reads, 0x87 of its writes |
 //!
 //! After it stand region, what else is named, and the distance, in this order. A block begins with region 0 followed by itself, as is every
 //! region that was not left yet, page 0 of each, thread 0, no CPU time, and an extent of one whole page.
@@ -33,6 +33,8 @@ const MAP: u8 = CONTROL | 2;
 const UNMAP: u8 = CONTROL | 3;
 const GROW: u8 = CONTROL | 4;
 const STATE: u8 = CONTROL | 5;
+const EPOCH_READ: u8 = CONTROL | 6;
+const EPOCH_WRITTEN: u8 = CONTROL | 7;
 /// Flags of a state.
 const RECLAIMED: u8 = 1;
 const INCOMPLETE: u8 = 2;
@@ -112,7 +114,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
+    use super::super::record::{Access, Change, Epoch, EpochAccess, EpochState, PageTouch, Record, Run};
     use super::*;
 
     fn touch(region: u32, page: u64, access: Access) -> Record {
@@ -151,6 +153,7 @@ mod tests {
     fn every_kind_of_record_is_read_as_it_was_written() {
         let extent = Access::Read { within: 100, bytes: 9000 };
         let run = |first, count| Run { first, count };
+        let epoch = |by, pages| Record::Epoch(Epoch { time_ns: 1 << 40, region: 1, by, pages });
         let records = [
             Record::Round(0),
             touch(1, (1 << 40) - 1, Access::Store),
@@ -159,7 +162,9 @@ mod tests {
             Record::Touch(PageTouch { region: 2, page: 300, access: extent, thread: 7, cpu_ns: 123 }),
             Record::Touch(PageTouch { region: 2, page: 303, access: extent, thread: 7, cpu_ns: 123 }),
             touch(0, 70_000, Access::Write { within: 0, bytes: 4096 }),
-            Record::Epoch(Epoch { time_ns: 1 << 40, region: 1, pages: vec![run(0, 1), run(2, 500), run(1 << 39, 1)] }),
+            epoch(EpochAccess::Mapped, vec![run(0, 1), run(2, 500), run(1 << 39, 1)]),
+            epoch(EpochAccess::Read, vec![run(70, 32)]),
+            epoch(EpochAccess::Written, vec![run(3, 1)]),
             Record::Mapping { region: 2, change: Change::Map(run(5, 7)) },
             Record::Mapping { region: 2, change: Change::Unmap(run(6, 1)) },
             Record::Mapping { region: 0, change: Change::Grow(1 << 50) },
@@ -201,6 +206,7 @@ mod tests {
         let touching = Record::Epoch(Epoch {
             time_ns: 0,
             region: 0,
+            by: EpochAccess::Mapped,
             pages: vec![Run { first: 0, count: 2 }, Run { first: 2, count: 1 }],
         });
         for record in [touch(1, 0, Access::Load), touch(0, 1 << 40, Access::Load), beyond, touching] {

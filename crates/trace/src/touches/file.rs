@@ -233,7 +233,7 @@ impl<R: Read + Seek + Send> Touches for TouchFile<R> {
 mod tests {
     use std::io::Cursor;
 
-    use super::super::{Epoch, Origin, Run, Writer, write_load};
+    use super::super::{Epoch, EpochAccess, Origin, Run, Writer, write_load};
     use super::*;
     use crate::generate::Load;
 
@@ -302,7 +302,7 @@ mod tests {
         assert!(told(file(65536, &one)).contains("pages are of 65536 bytes, and pages of 4096 bytes are wanted"));
         assert_eq!(told(file(PAGE, &[])), "it holds no single touches");
         assert_eq!(told(file(PAGE, &[Record::Round(0)])), "it holds no single touches");
-        let epoch = Epoch { time_ns: 1, region: 0, pages: vec![Run { first: 0, count: 1 }] };
+        let epoch = Epoch { time_ns: 1, region: 0, by: EpochAccess::Mapped, pages: vec![Run { first: 0, count: 1 }] };
         assert!(told(file(PAGE, &[Record::Epoch(epoch)])).contains("epochs, whose touches have no order"));
         assert!(told(file(PAGE, &[touch(0, Access::Write { within: 0, bytes: 1 })])).contains("writes by write(2)"));
         assert!(told(Vec::new()).contains("cut off in its header") || told(Vec::new()).contains("no file of touches"));

@@ -290,7 +290,7 @@ impl<R: Read + Seek> Reader<R> {
 mod tests {
     use std::io::Cursor;
 
-    use super::super::record::{Access, Epoch, Run};
+    use super::super::record::{Access, Epoch, EpochAccess, Run};
     use super::super::{Origin, Writer};
     use super::*;
 
@@ -301,7 +301,12 @@ mod tests {
             let access = if n.is_multiple_of(7) { Access::Read { within: 5, bytes: 8192 } } else { Access::Load };
             Record::Touch(PageTouch { region: u32::from(n > 100_000), page: n * n % 50_000, access, thread, cpu_ns })
         };
-        let epoch = Record::Epoch(Epoch { time_ns: 5, region: 0, pages: vec![Run { first: 1, count: 2 }] });
+        let epoch = Record::Epoch(Epoch {
+            time_ns: 5,
+            region: 0,
+            by: EpochAccess::Mapped,
+            pages: vec![Run { first: 1, count: 2 }],
+        });
         (0..100_000).map(touch).chain([epoch]).chain((100_001..150_000).map(touch)).collect()
     }
 
@@ -377,11 +382,13 @@ mod tests {
         assert!(error(&file[..10]).contains("cut off in its header"));
         assert!(error(&file[..30]).contains("cut off in its header"));
         let mut newer = file.clone();
-        newer[16] = 3;
-        assert!(error(&newer).contains("is of version 3 of the format, and this ramline reads up to version 2"));
-        // What is recorded is of the version after that of everything else, and both are read.
-        newer[16] = 2;
-        assert_eq!((file[16], error(&newer).as_str()), (1, ""));
+        newer[16] = 4;
+        assert!(error(&newer).contains("is of version 4 of the format, and this ramline reads up to version 3"));
+        // What is recorded is of a later version than everything else, and all before are read.
+        for version in [2, 3] {
+            newer[16] = version;
+            assert_eq!((file[16], error(&newer).as_str()), (1, ""));
+        }
         let header = Reader::new(&file[..]).unwrap().header().clone();
         assert!(header.check_page(4096).is_ok());
         assert!(header.check_page(16384).unwrap_err().to_string().contains("4096 bytes, and pages of 16384 bytes"));

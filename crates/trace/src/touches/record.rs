@@ -99,8 +99,22 @@ pub struct Epoch {
     pub time_ns: u64,
     /// Which region.
     pub region: u32,
+    /// How they were touched.
+    pub by: EpochAccess,
     /// Its pages: ascending, and apart.
     pub pages: Vec<Run>,
+}
+
+/// How the pages of an epoch were touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum EpochAccess {
+    /// Through a mapping, read or written.
+    #[default]
+    Mapped,
+    /// With read(2). Records of one epoch stand in the order of the reads.
+    Read,
+    /// With write(2), or through a mapping that is shared: a clean page of a file became dirty. They stand in the order of the writes, between the reads.
+    Written,
 }
 
 /// How things were when an epoch ended. A recorder writes one for every epoch, also where nothing was touched.

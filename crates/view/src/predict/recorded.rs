@@ -10,7 +10,7 @@ use crate::prelude::*;
 use ramline_sheet::{Column, format};
 
 /// What no recording knows, and how far such forecasts were off (docs/predict.md, "A recorded program").
-const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, read(2) and write(2), what the kernel holds for \
+const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, what the kernel holds for \
                        it, another input, timers, and a heap that sizes itself by its limit.";
 const SURE: &str = "How sure: machine and program are assumed. In 48 of 51 settings of eight programs the end was as predicted; counts were 10 to 52 % off in the median, file pages mostly wrong (docs/accuracy.md). \
                     --verify runs the command and shows predicted beside measured.";
@@ -23,17 +23,26 @@ const FEW: u64 = 10;
 
 /// In one sentence.
 pub(super) fn answer(prediction: &Prediction, recorded: &Recorded) -> String {
-    let need = recorded.need;
+    let (need, cached) = (recorded.need, recorded.cached);
     if prediction.by_limit.len() > LIMITS {
         let least: Vec<String> = prediction.least.iter().map(least).collect();
-        return format!("It needs {need}, and is as fast with: {}.", least.join(", "));
+        return format!("It needs {}, and is as fast with: {}.", needs(recorded), least.join(", "));
     }
     let words = |at: &AtLimit| format!("with {} {}", at.limit, outlook(at));
-    let below: Vec<String> = prediction.by_limit.iter().filter(|at| at.limit < need).map(words).collect();
+    let below: Vec<&AtLimit> = prediction.by_limit.iter().filter(|at| at.limit < need.max(cached)).collect();
+    // Of limits with which it is as fast the smallest says it all.
+    let is_more = |at: &AtLimit| below.iter().any(|less| less.limit < at.limit && less.outlook == Outlook::Fits);
+    let below: Vec<String> = below.iter().filter(|at| !is_more(at)).map(|at| words(at)).collect();
     match below.is_empty() {
-        true => format!("It needs {need}; less was not asked for."),
-        false => format!("It needs {need}; {}.", below.join("; ")),
+        true => format!("It needs {}; less was not asked for.", needs(recorded)),
+        false => format!("It needs {}; {}.", needs(recorded), below.join("; ")),
     }
+}
+
+/// What it maps, and what it reads.
+fn needs(recorded: &Recorded) -> String {
+    let (need, cached) = (recorded.need, recorded.cached);
+    if cached > need { format!("{need}, {cached} to read no file twice") } else { need.to_string() }
 }
 
 /// `zram:lz4:60 at least 120.0 MiB`.

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::process::Stdio;
 
-use ramline_capture::{CaptureError, Ended};
+use ramline_capture::{CaptureError, Ended, FilesSeen};
 use ramline_kernel::own_room;
 use ramline_lab::experiments::known_load::EXPERIMENT;
 use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
@@ -13,7 +13,8 @@ use ramline_lab::forecast::refusal;
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
-use ramline_predict::question::{Overhead, Question};
+use ramline_predict::question::Question;
+use ramline_predict::recorded::Needs;
 use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 
@@ -27,7 +28,9 @@ use crate::prelude::*;
 
 /// Settings that are predicted for a recording by default.
 const SETTINGS: &str = "no-swap,swap:60,zram:lz4:60,zram:zstd:60";
-/// The limits, as parts of what it needs: all of it, three quarters, half.
+/// More room for files than such a part of what it maps is worth limits of its own.
+const FILES_MATTER: u64 = 20;
+/// The limits, as parts of what it maps: all of it, three quarters, half.
 const PARTS: [(u64, u64); 3] = [(1, 1), (3, 4), (1, 2)];
 /// And those of a search for the least: twentieths, from 30 % on.
 const STEPS: std::ops::RangeInclusive<u64> = 6..=STEPS_IN_ALL;
@@ -49,8 +52,7 @@ const HINT: &str = "ramline predict --pid 1234";
 /// A recording, and what it needs.
 pub struct Recorded {
     recording: Arc<Recording>,
-    need: Bytes,
-    overhead: Overhead,
+    needs: Needs,
     notes: Vec<String>,
     /// What its pages compress to, where it was seen.
     pub contents: Option<Contents>,
@@ -73,8 +75,8 @@ impl Recorded {
 
     fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
         let recording = Arc::new(recording);
-        let (need, overhead) = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, need, overhead, notes, contents: None })
+        let needs = need_of(&recording).map_err(refusal)?;
+        Ok(Recorded { recording, needs, notes, contents: None })
     }
 
     /// Records first, in memory.
@@ -127,6 +129,9 @@ impl Recorded {
         if let Some(status) = status.filter(|status| ended.is_some() && !status.success()) {
             notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));
         }
+        if let FilesSeen::Unseen(why) = &recorded.files {
+            notes.push(format!("not recorded: files that are read(2) or written ({})", ramline_view::escape(why)));
+        }
         if recorded.last_lost > 0 {
             notes.push(format!("not recorded: what {} processes touched last before they ended", recorded.last_lost));
         }
@@ -144,9 +149,15 @@ impl Recorded {
     /// # Errors
     /// The options make no sense.
     pub fn question(&self, options: &Predict) -> Result<Question> {
+        let Needs { mapped, cached, .. } = self.needs;
         let limits: Vec<Bytes> = match options.limit.as_slice() {
-            [] if options.min_ram => STEPS.map(|step| Bytes(self.need.0 / STEPS_IN_ALL * step / 4096 * 4096)).collect(),
-            [] => PARTS.iter().map(|(part, of)| Bytes(self.need.0 / of * part / 4096 * 4096)).collect(),
+            [] if options.min_ram => STEPS.map(|step| Bytes(cached.0 / STEPS_IN_ALL * step / 4096 * 4096)).collect(),
+            [] => {
+                let with_files = [cached, Bytes(mapped.0.midpoint(cached.0) / 4096 * 4096)];
+                let has_files = cached.0 > mapped.0 / FILES_MATTER * (FILES_MATTER + 1);
+                let parts = PARTS.iter().map(|(part, of)| Bytes(mapped.0 / of * part / 4096 * 4096));
+                with_files.into_iter().filter(|_| has_files).chain(parts).collect()
+            }
             given => given.iter().map(|text| limit(text)).collect::<Result<_>>()?,
         };
         let settings = options.settings_or(SETTINGS);
@@ -156,7 +167,7 @@ impl Recorded {
         let params = params(&EXPERIMENT, &settings, None, options)?;
         let mut all = Vec::new();
         for limit in limits {
-            all.push(of_recording(&self.recording, &params, limit, (self.need, self.overhead), timeout)?);
+            all.push(of_recording(&self.recording, &params, limit, &self.needs, timeout)?);
         }
         let first = all.remove(0);
         let mut question = first.with_limits(all);

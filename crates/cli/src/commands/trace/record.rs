@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use ramline_capture::{CaptureError, Ended, Recorded, Recorder, Settings, Target};
+use ramline_capture::{CaptureError, Ended, FilesSeen, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::process::{self, Usage};
 use ramline_trace::touches::{Header, Maker, Origin, TouchesError, Writer};
@@ -279,7 +279,14 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
         done.longest.as_millis(),
         done.epoch.as_millis()
     ));
-    out.push("Not recorded: which pages were written, read(2) and write(2), the order within an epoch.".to_owned());
+    out.push(match &done.files {
+        FilesSeen::All => "Not recorded: which pages of memory were written, and the order within an epoch, but that of read(2) and write(2).".to_owned(),
+        FilesSeen::Reads => "Not recorded: which pages were written, write(2), and the order within an epoch, but that of read(2).".to_owned(),
+        FilesSeen::Unseen(why) => {
+            let why = ramline_view::escape(why);
+            format!("Not recorded: which pages were written, read(2) and write(2) ({why}), the order within an epoch.")
+        }
+    });
     if done.last_lost > 0 {
         out.push(format!("Lost: what {} touched last before the end.", things(done.last_lost, "process", "processes")));
     }

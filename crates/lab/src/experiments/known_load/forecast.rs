@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ramline_predict::forecast::RUNS;
-use ramline_predict::recorded::{self, Recorded};
+use ramline_predict::recorded::{self, Needs, Recorded};
 use ramline_sandbox::observe::SAMPLE_EVERY;
 use ramline_trace::recording::Recording;
 use ramline_trace::touch::{Memory, Touches};
@@ -54,7 +54,7 @@ pub fn of_recording(
     recording: &Arc<Recording>,
     params: &Params,
     limit: Bytes,
-    (need, overhead): (Bytes, Overhead),
+    needs: &Needs,
     timeout: Option<Duration>,
 ) -> Result<Question> {
     let mut asked = Asked::of(params)?;
@@ -67,18 +67,16 @@ pub fn of_recording(
     let first = ways.remove(0);
     let name = recording.header().origin.name.clone();
     let question = asked_of(first, name, None, Vec::new(), &asked)?;
-    let recorded = Some(Recorded::new(recording, need));
-    Ok(Question { others: ways, recorded, overhead, between: 0.0, ..question })
+    let recorded = Some(Recorded::new(recording, needs));
+    Ok(Question { others: ways, recorded, overhead: needs.overhead, between: 0.0, ..question })
 }
 
-/// With so much memory nothing of a recording is reclaimed, and the overhead of its group.
+/// How much memory a recording needs, and the overhead of its group.
 ///
 /// # Errors
 /// It cannot be simulated.
-pub fn need_of(recording: &Arc<Recording>) -> Result<(Bytes, Overhead), PredictError> {
-    let ways = recorded::ways(recording, 0);
-    let first = ways.first().ok_or(PredictError::BrokeOff)?;
-    recorded::need(first.as_ref(), recording)
+pub fn need_of(recording: &Arc<Recording>) -> Result<Needs, PredictError> {
+    recorded::need(recording)
 }
 
 fn asked_of(

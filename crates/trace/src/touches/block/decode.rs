@@ -4,11 +4,11 @@
 
 use super::super::code::{Numbers, unzigzag};
 use super::super::frame::PADDING;
-use super::super::record::{Access, Change, Epoch, EpochState, PageTouch, Record, Run};
+use super::super::record::{Access, Change, Epoch, EpochAccess, EpochState, PageTouch, Record, Run};
 use super::super::{MOST_BYTES, MOST_PAGES, MOST_RUNS};
 use super::{
-    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED,
-    ROUND, STATE, State, THREAD, UNMAP,
+    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EPOCH_READ, EPOCH_WRITTEN, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK,
+    MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
 };
 
 const CUT: &str = "a record of a block is cut off";
@@ -108,10 +108,16 @@ impl State {
         if tag == ROUND {
             return from.small().map(Record::Round).ok_or(CUT);
         }
-        if tag == EPOCH {
+        let by = match tag {
+            EPOCH => Some(EpochAccess::Mapped),
+            EPOCH_READ => Some(EpochAccess::Read),
+            EPOCH_WRITTEN => Some(EpochAccess::Written),
+            _ => None,
+        };
+        if let Some(by) = by {
             let time_ns = from.number().ok_or(CUT)?;
             let region = self.region(from)?;
-            return Ok(Record::Epoch(Epoch { time_ns, region, pages: runs(from)? }));
+            return Ok(Record::Epoch(Epoch { time_ns, region, by, pages: runs(from)? }));
         }
         if tag == STATE {
             return state(from).map(Record::State);

@@ -1,11 +1,11 @@
 //! From records to bytes.
 
 use super::super::code::{put, zigzag};
-use super::super::record::{Access, Change, Epoch, PageTouch, Record, Run};
+use super::super::record::{Access, Change, Epoch, EpochAccess, PageTouch, Record, Run};
 use super::super::{MOST_PAGES, MOST_RUNS};
 use super::{
-    CPU, DISTANCE_SHIFT, EPOCH, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND, STATE,
-    State, THREAD, UNMAP,
+    CPU, DISTANCE_SHIFT, EPOCH, EPOCH_READ, EPOCH_WRITTEN, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED,
+    RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
 };
 use crate::error::TouchesError;
 
@@ -125,7 +125,11 @@ fn put_epoch(epoch: &Epoch, out: &mut Vec<u8>) -> Result<(), TouchesError> {
     if epoch.pages.len() > MOST_RUNS {
         return Err(TouchesError::Beyond("an epoch record has at most 65,536 runs; several of one time are one epoch"));
     }
-    out.push(EPOCH);
+    out.push(match epoch.by {
+        EpochAccess::Mapped => EPOCH,
+        EpochAccess::Read => EPOCH_READ,
+        EpochAccess::Written => EPOCH_WRITTEN,
+    });
     [epoch.time_ns, u64::from(epoch.region), epoch.pages.len() as u64].iter().for_each(|&number| put(out, number));
     let mut from = 0;
     for run in &epoch.pages {

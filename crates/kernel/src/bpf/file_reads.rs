@@ -1,0 +1,320 @@
+//! Which pages of files some processes read with read(2), and which they write: programs at raw tracepoints of the kernel.
+//!
+//! Page tables know nothing of them. A read is seen after its pages are in the cache, with the extent that was asked for; a write, where a clean page becomes
+//! dirty. What a followed process starts is followed from its first instruction on.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, bpf::FileReads};
+//! let mut reads = FileReads::start(&Root::live(), &[1234], &[])?;
+//! std::thread::sleep(std::time::Duration::from_secs(1));
+//! reads.drain(|read| println!("{read:?}"));
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+use super::btf::Btf;
+use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
+use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8};
+use super::ring::Ring;
+use crate::prelude::*;
+
+/// Room for 87,000 records, and it is read twenty times a second.
+const RING: Bytes = Bytes::from_mib(4);
+/// Processes that are followed at most; of more the one that read longest ago is forgotten.
+const MOST: u32 = 1 << 14;
+
+/// Pages of a file that were read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileRead {
+    /// The file's device, as the kernel counts it.
+    pub device: u32,
+    /// The file's inode.
+    pub inode: u64,
+    /// The first page.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// They were written: a clean page became dirty.
+    pub written: bool,
+}
+
+/// What reads files; it ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub struct FileReads {
+    ring: Ring,
+    lost: OwnedFd,
+    followed: OwnedFd,
+    parents: OwnedFd,
+    head: u64,
+    /// Writes are seen too.
+    writes: bool,
+    /// Programs and links: closed, they end.
+    _held: Vec<OwnedFd>,
+}
+
+/// Where fields are in the running kernel.
+struct Fields {
+    host: i32,
+    inode: i32,
+    mode: i32,
+    super_block: i32,
+    device: i32,
+    index: i32,
+    flags: i32,
+    order: i32,
+    tgid: i32,
+}
+
+// A record: seven words.
+const KIND: i16 = 0;
+const INODE: i16 = 8;
+const DEVICE: i16 = 16;
+const FIRST: i16 = 24;
+/// Of a read the last page; of a write the flags of the folio.
+const LAST: i16 = 32;
+const ORDER: i16 = 40;
+const MODE: i16 = 48;
+const RECORD: i32 = 56;
+// Of the mode of an inode: its type, and that of a file (S_IFMT, S_IFREG).
+const TYPE: u16 = 0o170_000;
+const REGULAR: u16 = 0o100_000;
+const READ: i32 = 0;
+const WRITTEN: i32 = 1;
+
+impl FileReads {
+    /// Follows these processes, and what the `parents` start from now on.
+    ///
+    /// # Errors
+    /// `Denied` without root or the capabilities, `Refused` where the kernel is locked down, `Unsupported` where it has no BTF, or no tracepoint
+    /// at reads of files (before Linux 6.12).
+    pub fn start(root: &Root, followed: &[u32], parents: &[u32]) -> Result<FileReads> {
+        let btf = Btf::of_kernel(root)?;
+        let fields = Fields::of(&btf)?;
+        let head = 1 << btf.enumerator("pageflags", "PG_head")?;
+        let map = || make_map(MapKind::LruHash, 8, 8, MOST);
+        let (ids, starters) = (map()?, map()?);
+        let lost = make_map(MapKind::Array, 4, 8, 1)?;
+        let ring = Ring::make(RING)?;
+        let mut held = Vec::new();
+        let mut run = |program: Vec<Instruction>, point| -> Result<()> {
+            let program = load(ProgramKind::RawTracepoint, &program)?;
+            held.push(attach(&program, point)?);
+            held.push(program);
+            Ok(())
+        };
+        run(fields.starts(&ids, &starters), c"sched_process_fork")?;
+        run(fields.reads(&ids, &lost, ring.map()), c"mm_filemap_get_pages")?;
+        let writes = run(fields.writes(&ids, &lost, ring.map()), c"writeback_dirty_folio").is_ok();
+        let out = FileReads { ring, lost, followed: ids, parents: starters, head, writes, _held: held };
+        followed.iter().try_for_each(|pid| set_value(&out.followed, u64::from(*pid), 1))?;
+        parents.iter().try_for_each(|pid| set_value(&out.parents, u64::from(*pid), 1))?;
+        Ok(out)
+    }
+
+    /// Follows one more process and what it starts.
+    ///
+    /// # Errors
+    /// The kernel does not take it in.
+    pub fn follow(&self, pid: u32) -> Result<()> {
+        set_value(&self.followed, u64::from(pid), 1)?;
+        set_value(&self.parents, u64::from(pid), 1)
+    }
+
+    /// Writes are seen too; else they are unknown.
+    #[must_use]
+    pub const fn sees_writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Hands over what was read and written since the last call, in order.
+    pub fn drain(&mut self, mut each: impl FnMut(FileRead)) {
+        let head = self.head;
+        self.ring.drain(|record| each_of(record, head).into_iter().for_each(&mut each));
+    }
+
+    /// Records for which there was no room.
+    ///
+    /// # Errors
+    /// When the counter cannot be read.
+    pub fn lost(&self) -> Result<u64> {
+        only_value(&self.lost)
+    }
+}
+
+fn each_of(record: &[u8], head: u64) -> Option<FileRead> {
+    let word = |at: i16| {
+        let at = usize::try_from(at).ok()?;
+        record.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes)
+    };
+    // What a file system writes of itself belongs to its disk, and to no process.
+    let mode = u16::from_ne_bytes(record.get(48..50)?.try_into().ok()?);
+    if mode & TYPE != REGULAR {
+        return None;
+    }
+    // The device was read as four bytes.
+    let device = u32::from_ne_bytes(record.get(16..20)?.try_into().ok()?);
+    let (inode, first, last) = (word(INODE)?, word(FIRST)?, word(LAST)?);
+    let written = word(KIND)? == u64::try_from(WRITTEN).ok()?;
+    let count = if written {
+        // Beyond 512 GiB no folio goes: what says so is no order.
+        1 << if last & head == 0 { 0 } else { (word(ORDER)? & 0xff).min(27) }
+    } else {
+        last.checked_sub(first)? + 1
+    };
+    Some(FileRead { device, inode, first, count, written })
+}
+
+impl Fields {
+    fn of(btf: &Btf) -> Result<Fields> {
+        let at = |structure: &str, member: &str| {
+            btf.offset(structure, member).map(|offset| i32::try_from(offset).unwrap_or(i32::MAX))
+        };
+        // Before 6.6 the order had a field of its own.
+        let order = match btf.offset_if_any("folio", "_folio_order") {
+            Some(offset) => i32::try_from(offset).unwrap_or(i32::MAX),
+            None => at("folio", "_flags_1")?,
+        };
+        Ok(Fields {
+            host: at("address_space", "host")?,
+            inode: at("inode", "i_ino")?,
+            mode: at("inode", "i_mode")?,
+            super_block: at("inode", "i_sb")?,
+            device: at("super_block", "s_dev")?,
+            index: at("folio", "index")?,
+            flags: at("folio", "flags")?,
+            order,
+            tgid: at("task_struct", "tgid")?,
+        })
+    }
+
+    /// At a fork: the child of a parent that is known becomes known.
+    fn starts(&self, ids: &OwnedFd, parents: &OwnedFd) -> Vec<Instruction> {
+        let mut p = Assembler::default();
+        p.load(R6, R1, 0);
+        p.load(R7, R1, 8);
+        self.process_of(&mut p, R6);
+        p.map(R1, parents);
+        p.copy(R2, FRAME);
+        p.add(R2, -8);
+        p.call(Helper::MapLookup);
+        p.end_if_zero(R0);
+        self.process_of(&mut p, R7);
+        p.store_value(FRAME, -16, 1);
+        for map in [ids, parents] {
+            p.map(R1, map);
+            p.copy(R2, FRAME);
+            p.add(R2, -8);
+            p.copy(R3, FRAME);
+            p.add(R3, -16);
+            p.set(R4, 0);
+            p.call(Helper::MapUpdate);
+        }
+        p.finish()
+    }
+
+    /// The process of a task, as a key on the stack.
+    fn process_of(&self, p: &mut Assembler, task: super::program::Reg) {
+        p.store_value(FRAME, -8, 0);
+        p.read_kernel(FRAME, -8, 4, task, self.tgid);
+    }
+
+    /// Ends the program unless the current process is followed; then asks for room for a record, at register 8.
+    fn begin(p: &mut Assembler, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) {
+        p.call(Helper::CurrentPidTgid);
+        p.shift_right(R0, 32);
+        p.store(FRAME, -8, R0);
+        p.map(R1, ids);
+        p.copy(R2, FRAME);
+        p.add(R2, -8);
+        p.call(Helper::MapLookup);
+        p.end_if_zero(R0);
+        p.map(R1, ring);
+        p.set(R2, RECORD);
+        p.set(R3, 0);
+        p.call(Helper::RingbufReserve);
+        p.skip_unless_zero(5, R0);
+        p.only_value(R1, lost);
+        p.set(R2, 1);
+        p.add_atomically(R1, 0, R2);
+        p.end();
+        p.copy(R8, R0);
+    }
+
+    /// The file of the mapping whose address stands at -24 of the stack.
+    fn file(&self, p: &mut Assembler) {
+        p.load(R6, FRAME, -24);
+        p.read_kernel(FRAME, -8, 8, R6, self.host);
+        p.load(R6, FRAME, -8);
+        p.read_kernel(R8, INODE.into(), 8, R6, self.inode);
+        p.store_value(R8, MODE, 0);
+        p.read_kernel(R8, MODE.into(), 2, R6, self.mode);
+        p.read_kernel(FRAME, -8, 8, R6, self.super_block);
+        p.load(R6, FRAME, -8);
+        p.store_value(R8, DEVICE, 0);
+        p.read_kernel(R8, DEVICE.into(), 4, R6, self.device);
+    }
+
+    fn end(p: &mut Assembler) {
+        p.copy(R1, R8);
+        p.set(R2, 0);
+        p.call(Helper::RingbufSubmit);
+    }
+
+    /// At a read: mapping, first and last page are its arguments.
+    fn reads(&self, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) -> Vec<Instruction> {
+        let mut p = Assembler::default();
+        p.load(R6, R1, 0);
+        p.store(FRAME, -24, R6);
+        p.load(R6, R1, 8);
+        p.load(R7, R1, 16);
+        Fields::begin(&mut p, ids, lost, ring);
+        p.store_value(R8, KIND, READ);
+        p.store(R8, FIRST, R6);
+        p.store(R8, LAST, R7);
+        p.store_value(R8, ORDER, 0);
+        self.file(&mut p);
+        Fields::end(&mut p);
+        p.finish()
+    }
+
+    /// Where a page becomes dirty: folio and mapping are the arguments.
+    fn writes(&self, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) -> Vec<Instruction> {
+        let mut p = Assembler::default();
+        p.load(R7, R1, 0);
+        p.load(R6, R1, 8);
+        p.store(FRAME, -24, R6);
+        Fields::begin(&mut p, ids, lost, ring);
+        p.store_value(R8, KIND, WRITTEN);
+        p.read_kernel(R8, FIRST.into(), 8, R7, self.index);
+        p.read_kernel(R8, LAST.into(), 8, R7, self.flags);
+        p.read_kernel(R8, ORDER.into(), 8, R7, self.order);
+        self.file(&mut p);
+        Fields::end(&mut p);
+        p.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_has_its_last_page_in_it_and_a_write_is_of_a_whole_folio() {
+        let of = |words: [u64; 6], mode: u16| {
+            let mode = [&mode.to_ne_bytes()[..], &[0; 6]].concat();
+            [words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>(), mode].concat()
+        };
+        let record = |words| of(words, 0o100_644);
+        let head = 1 << 6;
+        let read = each_of(&record([0, 1311, 0, 7, 9, 0]), head).unwrap();
+        assert_eq!((read.inode, read.first, read.count, read.written), (1311, 7, 3, false));
+        let written = |flags| each_of(&record([1, 1311, 0, 8, flags, 2]), head).unwrap();
+        assert_eq!(
+            [written(0), written(head)].map(|one| (one.first, one.count, one.written)),
+            [(8, 1, true), (8, 4, true)]
+        );
+        assert_eq!(each_of(&record([0, 1, 0, 9, 7, 0]), head), None);
+        assert_eq!(each_of(&record([0; 6])[..52], head).map(|one| one.count), Some(1));
+        assert_eq!(each_of(&record([0; 6])[..36], head), None);
+        assert_eq!(each_of(&of([1, 0, 0, 60_000_000, 0, 0], 0o060_600), head), None);
+    }
+}
