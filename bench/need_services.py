@@ -10,9 +10,10 @@ import services
 from harness.areas import zram
 from harness.groups import Group
 from harness.machine import MIB, drop
-from need_parts import MEASURED, SETTLED, device_of, disk, per_operation, ramline, reader, reads, set_limit, stat, used, warm
+from need_parts import MEASURED, device_of, disk, per_operation, ramline, reader, reads, set_limit, stat, used, warm
 
 GUARD = 0.02
+SETTLES, HELD = 5, 8
 DOWN = 0.96
 
 
@@ -30,23 +31,29 @@ def lost(device, seconds):
     return max((waited() - first[0]) / 1e6 / passed, (reads(device)[1] - first[1]) / 1e3 / passed)
 
 
-def by_hand(group, device, size, least):
-    """Limits downwards by 4 %, each held: the smallest one that costs no more than 2 % of the time."""
-    base, found, tried = lost(device, 8), None, []
-    while size > least:
-        set_limit(group, int(size))
-        time.sleep(SETTLED)
-        share = lost(device, MEASURED) - base
-        tried.append((int(size), round(share, 4), stat(group, "total_workingset_refault_anon")))
+def by_hand(group, device, size):
+    """The smallest limit, to 4 %, that costs no more than 2 % of the time when it is held: from the answer down while that holds, and up until it does."""
+    base, tried = lost(device, 8), []
+
+    def is_enough(limit):
+        set_limit(group, int(limit))
+        time.sleep(SETTLES)
+        share = lost(device, HELD) - base
         if share > GUARD:
             # What a step pushes out comes back: once more, before it is too small.
-            share = lost(device, MEASURED) - base
-            tried.append((int(size), round(share, 4), stat(group, "total_workingset_refault_anon")))
-            if share > GUARD:
-                break
-        found = int(size)
+            share = lost(device, HELD) - base
+        tried.append((int(limit), round(share, 4), stat(group, "total_workingset_refault_anon")))
+        return share <= GUARD
+
+    most = used(group)
+    found = size if is_enough(size) else None
+    while found is None and size < most:
+        size *= 1.04
+        found = size if is_enough(size) else None
+    while tried[0][1] <= GUARD and is_enough(size * DOWN):
         size *= DOWN
-    return found, tried
+        found = size
+    return int(found) if found else None, tried
 
 
 def quantile(values, share):
@@ -63,14 +70,14 @@ GAUSSIAN = "\\set aid random_gaussian(1, 3000000, 3)\nselect abalance from pgben
 
 
 def trial(name):
-    """Down from what it has, twice; then by hand."""
+    """Down from what it has; then by hand."""
     with disk(f"need-{name}", 2048 * MIB) as at, Group(f"need-{name}") as group, zram(1024 * MIB):
         with served(group, at, name) as client:
             time.sleep(10)
             warm(group, 90)
             group.limit(1200 * MIB)
             device, rows = device_of(at), []
-            for _ in range(2):
+            for _ in range(1):
                 begun = time.monotonic()
                 time.sleep(8)
                 middle = time.monotonic()
@@ -78,14 +85,14 @@ def trial(name):
                 ended = time.monotonic()
                 before, during = client.between(begun, middle), client.between(middle, ended)
                 tried = seen.get("trial", {})
-                row = {"name": f"{name} {len(rows) + 1}", "answer": (seen.get("answer") or {}).get("size", 0) if isinstance(seen.get("answer"), dict) else 0,
+                row = {"name": name, "answer": (seen.get("answer") or {}).get("size", 0) if isinstance(seen.get("answer"), dict) else 0,
                        "said": seen.get("answer", seen), "end": tried.get("end"), "took": tried.get("took", 0) / 1e9, "from": tried.get("before", {}).get("size"),
                        "p99_before": quantile(before, 0.99), "p99_during": quantile(during, 0.99), "by_hand": None}
                 rows.append(row)
                 print(json.dumps(row), flush=True)
-                time.sleep(10)
+                warm(group, 60)
             answers = [row["answer"] for row in rows if row["answer"]] or [used(group)]
-            found, tried = by_hand(group, device, min(max(answers) * 1.25, used(group)), min(answers) * 0.7)
+            found, tried = by_hand(group, device, answers[0])
             print(name, "by hand", found, tried, flush=True)
             for row in rows:
                 row["by_hand"], row["tried"] = found, tried

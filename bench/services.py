@@ -185,6 +185,7 @@ PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 def postgres(group, at, scale, seconds=3600, script=None):
     """PostgreSQL and pgbench with two clients; the log of pgbench."""
     shutil.chown(at, "postgres", "postgres")
+    os.chmod(at.parent, 0o755)
     subprocess.run(as_postgres([PROGRAMS / "initdb", "-D", at / "data", "-U", "postgres", "-N"]), check=True, stdout=subprocess.DEVNULL)
     words = as_postgres([PROGRAMS / "postgres", "-D", at / "data", "-k", at, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "autovacuum=off"])
     with process(group, words):

@@ -1,33 +1,45 @@
 //! Reads and writes of files in an epoch, in their order.
 //!
-//! A page that is read again and again is kept twice: the kernel's lists know no more of it than that it was used once, or again.
+//! A page that is read again and again is kept twice: the kernel's lists know no more of it than that it was used once, or again. A read of many pages is reported again
+//! and again while it goes on; what was said the first time is enough.
 
 use std::collections::HashMap;
 
 use ramline_kernel::bpf::{FileRead, FileReads};
 use ramline_trace::FileId;
-use ramline_trace::touches::{Epoch, EpochAccess, MOST_RUNS, Run};
+use ramline_trace::touches::{Epoch, EpochAccess, MOST_PAGES, MOST_RUNS, Run};
 
 use crate::regions::{PAGE, Regions};
 
 /// Pages of an epoch that are kept; of more it is said that some are missing.
-const MOST: usize = 4 << 20;
+const MOST: usize = 1 << 20;
 /// How often a page is kept in an epoch.
 const TIMES: u8 = 2;
+/// Threads of which the last read is remembered.
+const THREADS: usize = 1 << 16;
 
 /// Pages that were read or written one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    region: u32,
+    file: FileId,
     by: EpochAccess,
     run: Run,
+}
+
+/// A read that may go on: its file, where it was, and the last page that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Going {
+    file: FileId,
+    first: u64,
+    last: u64,
 }
 
 /// What was read and written since the last epoch.
 #[derive(Debug, Default)]
 pub struct Reads {
     stretches: Vec<Stretch>,
-    times: HashMap<(u32, u64), u8>,
+    times: HashMap<(FileId, u64), u8>,
+    going: HashMap<u32, Going>,
     /// Some were lost.
     pub incomplete: bool,
     lost: u64,
@@ -35,44 +47,71 @@ pub struct Reads {
 
 impl Reads {
     /// Takes in what the kernel has noted by now.
-    pub fn take(&mut self, from: &mut FileReads, regions: &mut Regions) {
-        from.drain(|read| self.add(read, regions));
+    pub fn take(&mut self, from: &mut FileReads) {
+        from.drain(|read| self.add(read));
         let lost = from.lost().unwrap_or(0);
         self.incomplete |= lost > self.lost;
         self.lost = lost;
     }
 
-    fn add(&mut self, read: FileRead, regions: &mut Regions) {
-        let id = FileId { device: read.device, inode: read.inode };
+    fn add(&mut self, read: FileRead) {
+        let file = FileId { device: read.device, inode: read.inode };
         let end = read.first.saturating_add(read.count);
-        let region = regions.read_file(id, end.saturating_mul(PAGE));
+        if end > MOST_PAGES {
+            self.incomplete = true;
+            return;
+        }
+        if !read.written && self.goes_on(file, &read) {
+            return;
+        }
         let by = if read.written { EpochAccess::Written } else { EpochAccess::Read };
         for page in read.first..end {
             if self.times.len() >= MOST {
                 self.incomplete = true;
                 return;
             }
-            let last = self.stretches.last_mut().filter(|last| last.region == region && last.by == by);
+            let last = self.stretches.last_mut().filter(|last| last.file == file && last.by == by);
             // Small reads of one page, one after the other, are one use of it.
             if last.as_ref().is_some_and(|last| last.run.end() == page + 1) {
                 continue;
             }
-            let times = self.times.entry((region, page)).or_default();
+            let times = self.times.entry((file, page)).or_default();
             if *times >= TIMES {
                 continue;
             }
             *times += 1;
             match last {
                 Some(last) if last.run.end() == page => last.run.count += 1,
-                _ => self.stretches.push(Stretch { region, by, run: Run { first: page, count: 1 } }),
+                _ => self.stretches.push(Stretch { file, by, run: Run { first: page, count: 1 } }),
             }
         }
     }
 
-    /// All of them as records of an epoch that ends now; how many pages.
-    pub fn epoch(&mut self, time_ns: u64) -> (Vec<Epoch>, u64) {
+    /// It is the rest of a read that was seen.
+    fn goes_on(&mut self, file: FileId, read: &FileRead) -> bool {
+        let (thread, last) = read.by;
+        let now = Going { file, first: read.first, last };
+        if self.going.len() >= THREADS {
+            self.going.clear();
+        }
+        let before = self.going.insert(thread, now);
+        before.is_some_and(|before| before.file == file && before.last == last && before.first < read.first)
+    }
+
+    /// All of them as records of an epoch that ends now, each file a region of the recording; how many pages.
+    pub fn epoch(&mut self, time_ns: u64, regions: &mut Regions) -> (Vec<Epoch>, u64) {
+        let mut ends: HashMap<FileId, u64> = HashMap::new();
+        for Stretch { file, run, .. } in &self.stretches {
+            let end = ends.entry(*file).or_default();
+            *end = run.end().max(*end);
+        }
         let (mut out, mut pages): (Vec<Epoch>, u64) = (Vec::new(), 0);
-        for Stretch { region, by, run } in self.stretches.drain(..) {
+        for Stretch { file, by, run } in self.stretches.drain(..) {
+            let end = ends.get(&file).copied().unwrap_or_default();
+            let Some(region) = regions.read_file(file, end.saturating_mul(PAGE)) else {
+                self.incomplete = true;
+                continue;
+            };
             pages += run.count;
             match out.last_mut() {
                 // Runs of a record ascend, and do not touch each other.
@@ -86,8 +125,15 @@ impl Reads {
                 _ => out.push(Epoch { time_ns, region, by, pages: vec![run] }),
             }
         }
-        self.times.clear();
+        // With the memory that a busy epoch took.
+        self.times = HashMap::new();
         (out, pages)
+    }
+
+    /// Forgets all of them: they are of no epoch.
+    pub fn forget(&mut self) {
+        self.stretches.clear();
+        self.times.clear();
     }
 }
 
@@ -95,24 +141,41 @@ impl Reads {
 mod tests {
     use super::*;
 
+    fn read(first: u64, count: u64, by: (u32, u64), written: bool) -> FileRead {
+        FileRead { device: 1, inode: 2, first, count, written, by }
+    }
+
+    fn epoch(reads: &mut Reads) -> Vec<(EpochAccess, Vec<(u64, u64)>)> {
+        let (epochs, _) = reads.epoch(7, &mut Regions::default());
+        let runs = |one: &Epoch| one.pages.iter().map(|run| (run.first, run.count)).collect();
+        epochs.iter().map(|one| (one.by, runs(one))).collect()
+    }
+
     #[test]
     fn reads_stay_in_order_and_a_page_is_kept_twice() {
-        let (mut reads, mut regions) = (Reads::default(), Regions::default());
-        let mut read = |first, count, written| {
-            reads.add(FileRead { device: 1, inode: 2, first, count, written }, &mut regions);
-        };
-        for first in [9, 9, 9, 10, 3, 9, 9, 3] {
-            read(first, 1, false);
+        let mut reads = Reads::default();
+        for first in [9, 9, 9, 10, 3, 9, 9, 3, 9] {
+            reads.add(read(first, 1, (5, first), false));
         }
-        read(40, 2, true);
-        let (epochs, pages) = reads.epoch(7);
-        let runs: Vec<_> = epochs
-            .iter()
-            .map(|one| (one.by, one.pages.iter().map(|run| (run.first, run.count)).collect::<Vec<_>>()))
-            .collect();
-        let read = EpochAccess::Read;
+        reads.add(read(40, 2, (5, 0), true));
+        let by = EpochAccess::Read;
         let written = (EpochAccess::Written, vec![(40, 2)]);
-        assert_eq!(runs, [(read, vec![(9, 2)]), (read, vec![(3, 1), (9, 1)]), (read, vec![(3, 1)]), written]);
-        assert_eq!((pages, reads.epoch(8).1), (7, 0));
+        assert_eq!(epoch(&mut reads), [(by, vec![(9, 2)]), (by, vec![(3, 1), (9, 1)]), (by, vec![(3, 1)]), written]);
+        assert_eq!(epoch(&mut reads), []);
+    }
+
+    #[test]
+    fn a_read_of_many_pages_is_one_though_it_is_reported_batch_by_batch() {
+        let mut reads = Reads::default();
+        for first in [0, 31, 62, 93] {
+            reads.add(read(first, 100 - first, (5, 99), false));
+        }
+        // Another thread, the same again, and a read that is beyond what a recording holds.
+        reads.add(read(62, 38, (6, 99), false));
+        reads.add(read(0, 100, (5, 99), false));
+        let by = EpochAccess::Read;
+        assert_eq!(epoch(&mut reads), [(by, vec![(0, 100)]), (by, vec![(62, 38)]), (by, vec![(0, 62)])]);
+        reads.add(read(1 << 40, 1, (5, 1 << 40), false));
+        assert!(reads.incomplete && epoch(&mut reads).is_empty());
     }
 }

@@ -317,8 +317,11 @@ impl Recorder {
         for one in self.watched.values_mut() {
             one.look(&mut self.tables, &mut self.regions, self.keeper.as_ref())?;
         }
-        self.read_files();
-        self.reads.epoch(0);
+        // A command that we have started begins now.
+        if self.settings.target != Target::Descendants {
+            self.read_files();
+            self.reads.forget();
+        }
         self.regions.news.retain(|news| matches!(news, News::Region(_)));
         for one in self.watched.values() {
             one.announce(&mut self.regions);
@@ -361,11 +364,7 @@ impl Recorder {
             if !matches!(self.settings.target, Target::Process(_)) {
                 wait = wait.min(self.admission);
             }
-            if self.files.is_ok() {
-                wait = wait.min(FILES);
-            }
-            process::wait_for_an_end(self.watched.values().map(Watched::handle), wait);
-            self.read_files();
+            self.wait(wait);
             if signals::interrupted() {
                 return Ok(Some(Ended::Signal));
             }
@@ -396,8 +395,8 @@ impl Recorder {
                 let opened = Watched::open(&self.root, pid, true).ok();
                 if let Some(mut one) = opened.filter(|one| one.handle().is_alive()) {
                     one.keep(&mut self.tables, self.keeper.as_ref())?;
-                    if let Ok(files) = &self.files {
-                        files.follow(pid)?;
+                    if self.files.as_ref().is_ok_and(|files| files.follow(pid).is_err()) {
+                        self.reads.incomplete = true;
                     }
                     place.insert(one);
                     out.processes += 1;
@@ -465,6 +464,7 @@ impl Recorder {
         state.time_ns = Nanos::from(start.duration_since(begin)).0;
         state.resident_pages = resident;
         state.reclaimed |= self.reclaim.grew(&self.root);
+        let (files, pages) = self.reads.epoch(state.time_ns, &mut self.regions);
         state.incomplete |= std::mem::take(&mut self.reads.incomplete);
         self.write_news(writer)?;
         writer.record(&Record::State(state))?;
@@ -475,7 +475,6 @@ impl Recorder {
                 writer.record(&Record::Epoch(Epoch { time_ns: state.time_ns, region, by, pages }))?;
             }
         }
-        let (files, pages) = self.reads.epoch(state.time_ns);
         out.touched += pages;
         files.into_iter().try_for_each(|epoch| writer.record(&Record::Epoch(epoch)))?;
         // What was touched in this epoch is given back in the next.
@@ -506,10 +505,25 @@ impl Recorder {
         }
     }
 
+    /// Waits until a process ends, or for so long; reads of files are taken in meanwhile.
+    fn wait(&mut self, time: Duration) {
+        let begun = Instant::now();
+        loop {
+            let left = time.saturating_sub(begun.elapsed());
+            // Where there are many processes, waiting for all of them takes time too.
+            let next = if self.files.is_ok() { left.min(FILES.max(self.admission)) } else { left };
+            let ended = process::wait_for_an_end(self.watched.values().map(Watched::handle), next);
+            self.read_files();
+            if ended || begun.elapsed() >= time || signals::interrupted() {
+                return;
+            }
+        }
+    }
+
     /// What files were read and written since.
     fn read_files(&mut self) {
         if let Ok(files) = &mut self.files {
-            self.reads.take(files, &mut self.regions);
+            self.reads.take(files);
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use ramline_trace::FileId;
-use ramline_trace::touches::{Backing, Change, Region};
+use ramline_trace::touches::{Backing, Change, MOST_REGIONS, Region};
 
 use crate::frames::Frames;
 use crate::mappings::{Mapped, Mapping};
@@ -45,24 +45,33 @@ impl Regions {
         self.count - 1
     }
 
-    /// The region of a file that is read or written, up to this byte; what is mapped of it is the same region.
-    pub fn read_file(&mut self, id: FileId, end: u64) -> u32 {
-        if let Some((region, bytes)) = self.files.get_mut(&id) {
-            if end > *bytes {
-                *bytes = end;
-                self.news.push(News::Change(*region, Change::Grow(end)));
-            }
-            return *region;
+    /// The region of a file that is read or written, up to this byte; what is mapped of it is the same region. `None` where a recording holds no more.
+    pub fn read_file(&mut self, id: FileId, end: u64) -> Option<u32> {
+        if let Some(region) = self.known_file(&id, end) {
+            return Some(region);
+        }
+        // The other half is for memory and for what is mapped.
+        if self.count >= MOST_REGIONS / 2 {
+            return None;
         }
         let backing = Backing::File { id, name: None };
         let region = self.add(Region { backing, bytes: end, executable: false, compressed: None });
         self.files.insert(id, (region, end));
-        region
+        Some(region)
+    }
+
+    fn known_file(&mut self, id: &FileId, end: u64) -> Option<u32> {
+        let (region, bytes) = self.files.get_mut(id)?;
+        if end > *bytes {
+            *bytes = end;
+            self.news.push(News::Change(*region, Change::Grow(end)));
+        }
+        Some(*region)
     }
 
     fn file(&mut self, mapping: &Mapping, id: FileId, name: &str, shmem: bool, end: u64) -> u32 {
-        if self.files.contains_key(&id) {
-            return self.read_file(id, end);
+        if let Some(region) = self.known_file(&id, end) {
+            return region;
         }
         let backing = if shmem {
             Backing::Shared

@@ -10,6 +10,7 @@ use ramline_gather::gather;
 use ramline_gather::held::{Held, held};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Source, Top as Seen};
+use ramline_snapshot::containers::{self, ByGroup};
 use ramline_units::SignedBytes;
 use rustix::fs::FileType;
 
@@ -58,6 +59,7 @@ pub fn top(context: Context<'_>, options: &TopOptions, tell: &dyn Fn(&Seen)) -> 
             if first.is_some_and(|after| begin.elapsed() >= after) && !walker.is_finished() {
                 first = None;
                 let mut seen = whole.seen(counted_before, &places.closed);
+                name_containers(context, &mut seen);
                 reconcile(context, &mut seen);
                 tell(&seen);
             }
@@ -65,6 +67,7 @@ pub fn top(context: Context<'_>, options: &TopOptions, tell: &dyn Fn(&Seen)) -> 
         walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     let mut seen = whole.seen(counted_before, &places.closed);
+    name_containers(context, &mut seen);
     whole.nameless(&mut seen);
     seen.complete = walked.complete;
     seen.skipped.extend(places.passed);
@@ -74,6 +77,18 @@ pub fn top(context: Context<'_>, options: &TopOptions, tell: &dyn Fn(&Seen)) -> 
     seen.unknown = whole.sums.unknown.take();
     reconcile(context, &mut seen);
     seen
+}
+
+/// Groups by the names of their containers, where there are any.
+fn name_containers(context: Context<'_>, seen: &mut Seen) {
+    if !seen.groups.iter().any(|group| containers::id_in(&group.name).is_some()) {
+        return;
+    }
+    let read = gather(context.root, Wanted { containers: true, ..Wanted::NOTHING });
+    let by_group = ByGroup::new(read.containers.data());
+    for group in &mut seen.groups {
+        group.container = by_group.of(&group.name).and_then(|one| one.words());
+    }
 }
 
 fn reconcile(context: Context<'_>, seen: &mut Seen) {
@@ -97,7 +112,7 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
 /// One process, or one group, and what it holds.
 fn user(name: &str, pid: Option<u32>, sum: &SoFar) -> CacheUser {
     let pid = pid.filter(|pid| *pid > 0);
-    CacheUser { name: name.to_owned(), pid, resident: sum.resident(), files: sum.files() }
+    CacheUser { name: name.to_owned(), pid, container: None, resident: sum.resident(), files: sum.files() }
 }
 
 struct Whole<'a> {

@@ -46,7 +46,7 @@ pub struct Recorded {
     pub reclaimed: u64,
     /// The most that was in its page tables at once.
     pub resident: Bytes,
-    /// The most that one epoch touched.
+    /// The most that one epoch touched through mappings.
     pub of_an_epoch: Bytes,
     /// What the epoch touches that a touch is in, in the mean: with less memory than three times this counts are not known.
     pub typical_epoch: Bytes,
@@ -56,6 +56,10 @@ pub struct Recorded {
     pub cached: Bytes,
     /// Its file is complete.
     pub whole: bool,
+    /// Files that are read and written with read(2) and write(2) are in it.
+    pub reads: bool,
+    /// Epochs of which something is missing.
+    pub incomplete: u64,
 }
 
 impl Recorded {
@@ -76,6 +80,8 @@ impl Recorded {
             need: needs.mapped,
             cached: needs.cached,
             whole: recording.is_whole(),
+            reads: recording.pages_read() > 0,
+            incomplete: extent.incomplete,
         }
     }
 }

@@ -23,7 +23,7 @@ pub use belady::belady_misses;
 use lru::Distances;
 
 use crate::numbering::{PageNumbers, touches_within};
-use crate::touches::{Backing, Maker, Reader, Record, TouchesError};
+use crate::touches::{Backing, EpochAccess, Maker, Reader, Record, TouchesError};
 
 /// The order of touches is kept for Belady's choice up to so many: 4 bytes each, and as much again while it is simulated.
 const MOST_KEPT: usize = 200_000_000;
@@ -152,7 +152,7 @@ impl MissCurve {
                     let [memory, files] = &mut apart;
                     let kind = if matches!(backing, Some(Backing::File { .. })) { files } else { memory };
                     for run in &epoch.pages {
-                        of_epoch += run.count;
+                        of_epoch += if epoch.by == EpochAccess::Mapped { run.count } else { 0 };
                         accesses.add_all(epoch.region, run.first..run.end())?;
                         kind.add_all(epoch.region, run.first..run.end())?;
                     }

@@ -115,7 +115,13 @@ impl Recording {
                 pages.add(region, run)
             };
             match record {
-                Record::Epoch(epoch) => epoch.pages.iter().try_for_each(|run| add(epoch.region, *run))?,
+                Record::Epoch(epoch) => {
+                    epoch.pages.iter().try_for_each(|run| add(epoch.region, *run))?;
+                    let backing = reader.regions().get(epoch.region as usize).map(|region| &region.backing);
+                    if epoch.by != EpochAccess::Mapped && !matches!(backing, Some(Backing::File { .. })) {
+                        return Err(TouchesError::NotSimulated("read(2) of what is no file"));
+                    }
+                }
                 Record::Mapping { region, change: Change::Map(run) } => add(region, run)?,
                 Record::Mapping { change: Change::Unmap(_), .. } => runs += 1,
                 Record::Mapping { .. } | Record::State(_) | Record::Round(_) => {}
@@ -248,8 +254,13 @@ impl Recording {
     /// The same without those.
     #[must_use]
     pub fn without_reads(&self) -> Recording {
-        let mut out =
-            Recording { stretches: self.stretches.get(..self.held).unwrap_or_default().to_vec(), ..self.clone() };
+        let mut out = Recording {
+            header: self.header.clone(),
+            regions: self.regions.clone(),
+            stretches: self.held().to_vec(),
+            epochs: self.epochs.clone(),
+            ..*self
+        };
         for epoch in &mut out.epochs {
             let (freed, touched) = (epoch.freed..epoch.touched, epoch.touched..epoch.end);
             epoch.freed = out.stretches.len();

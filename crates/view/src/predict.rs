@@ -246,7 +246,7 @@ impl Screen for Prediction {
             recorded::sheet(&mut sheet, self, recorded);
             recorded::beside(&mut sheet, &self.forecast, &COUNTS);
             sheet.blank();
-            recorded::sure(&mut sheet);
+            recorded::sure(&mut sheet, recorded);
             self.forecast.notes.iter().for_each(|note| sheet.dim(Some(note)));
             return sheet;
         }

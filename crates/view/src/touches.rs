@@ -52,7 +52,7 @@ impl Screen for TouchesSummary {
         ];
         if self.epochs > 0 {
             rows.push(("epochs with reclaim", format::count(self.epochs_reclaimed)));
-            rows.push(("epochs not read in full", format::count(self.epochs_incomplete)));
+            rows.push(("epochs not complete", format::count(self.epochs_incomplete)));
         }
         rows.extend(self.resident_peak.map(|peak| ("resident at most", format::size(peak))));
         let of = if self.touches == 0 && self.epochs > 0 { "CPU time in epochs" } else { "CPU time between touches" };

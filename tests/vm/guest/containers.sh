@@ -36,7 +36,7 @@ COLUMNS=200 step wide ramline show cgroups --all
 step processes ramline show processes --json
 step metrics ramline export --once --groups 200
 step one ramline show cgroups web
-step top-flat ramline cache top --json --top 3 /run/box
+step cache-top ramline cache top --json --top 50
 
 step rename podman rename store depot
 step removed podman rm -f -t 0 web

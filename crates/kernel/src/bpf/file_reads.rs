@@ -17,10 +17,10 @@ use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, 
 use super::ring::Ring;
 use crate::prelude::*;
 
-/// Room for 87,000 records, and it is read twenty times a second.
+/// Room for 58,254 records, and it is read twenty times a second.
 const RING: Bytes = Bytes::from_mib(4);
-/// Processes that are followed at most; of more the one that read longest ago is forgotten.
-const MOST: u32 = 1 << 14;
+/// Processes that are followed at least; where more begin, the one that read longest ago is forgotten.
+const LEAST: usize = 1 << 14;
 
 /// Pages of a file that were read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct FileRead {
     pub count: u64,
     /// They were written: a clean page became dirty.
     pub written: bool,
+    /// The thread, and the last page that it asked for: a read of many pages is reported again and again, each time from where it is.
+    pub by: (u32, u64),
 }
 
 /// What reads files; it ends when this is dropped, or with the process.
@@ -56,6 +58,7 @@ struct Fields {
     host: i32,
     inode: i32,
     mode: i32,
+    size: i32,
     super_block: i32,
     device: i32,
     index: i32,
@@ -64,7 +67,7 @@ struct Fields {
     tgid: i32,
 }
 
-// A record: seven words.
+// A record: nine words.
 const KIND: i16 = 0;
 const INODE: i16 = 8;
 const DEVICE: i16 = 16;
@@ -73,7 +76,11 @@ const FIRST: i16 = 24;
 const LAST: i16 = 32;
 const ORDER: i16 = 40;
 const MODE: i16 = 48;
-const RECORD: i32 = 56;
+const SIZE: i16 = 56;
+const TASK: i16 = 64;
+const RECORD: i32 = 72;
+/// Bytes of what the page cache counts in.
+const PAGE: u64 = 4096;
 // Of the mode of an inode: its type, and that of a file (S_IFMT, S_IFREG).
 const TYPE: u16 = 0o170_000;
 const REGULAR: u16 = 0o100_000;
@@ -90,7 +97,12 @@ impl FileReads {
         let btf = Btf::of_kernel(root)?;
         let fields = Fields::of(&btf)?;
         let head = 1 << btf.enumerator("pageflags", "PG_head")?;
-        let map = || make_map(MapKind::LruHash, 8, 8, MOST);
+        if !btf.has_tracepoint("mm_filemap_get_pages") {
+            let object = "the kernel's tracepoint of reads (Linux 6.12)";
+            return Err(KernelError::unsupported("record", "read(2)", object));
+        }
+        let room = u32::try_from((4 * followed.len()).max(LEAST)).unwrap_or(u32::MAX);
+        let map = || make_map(MapKind::LruHash, 8, 8, room);
         let (ids, starters) = (map()?, map()?);
         let lost = make_map(MapKind::Array, 4, 8, 1)?;
         let ring = Ring::make(RING)?;
@@ -154,13 +166,16 @@ fn each_of(record: &[u8], head: u64) -> Option<FileRead> {
     let device = u32::from_ne_bytes(record.get(16..20)?.try_into().ok()?);
     let (inode, first, last) = (word(INODE)?, word(FIRST)?, word(LAST)?);
     let written = word(KIND)? == u64::try_from(WRITTEN).ok()?;
+    let thread = u32::try_from(word(TASK)? & 0xffff_ffff).ok()?;
+    // What was asked for may end far behind the file.
+    let end_of_file = word(SIZE)?.div_ceil(PAGE);
     let count = if written {
         // Beyond 512 GiB no folio goes: what says so is no order.
         1 << if last & head == 0 { 0 } else { (word(ORDER)? & 0xff).min(27) }
     } else {
-        last.checked_sub(first)? + 1
+        last.saturating_add(1).min(end_of_file).checked_sub(first).filter(|count| *count > 0)?
     };
-    Some(FileRead { device, inode, first, count, written })
+    Some(FileRead { device, inode, first, count, written, by: (thread, last) })
 }
 
 impl Fields {
@@ -177,6 +192,7 @@ impl Fields {
             host: at("address_space", "host")?,
             inode: at("inode", "i_ino")?,
             mode: at("inode", "i_mode")?,
+            size: at("inode", "i_size")?,
             super_block: at("inode", "i_sb")?,
             device: at("super_block", "s_dev")?,
             index: at("folio", "index")?,
@@ -237,6 +253,8 @@ impl Fields {
         p.add_atomically(R1, 0, R2);
         p.end();
         p.copy(R8, R0);
+        p.call(Helper::CurrentPidTgid);
+        p.store(R8, TASK, R0);
     }
 
     /// The file of the mapping whose address stands at -24 of the stack.
@@ -247,6 +265,7 @@ impl Fields {
         p.read_kernel(R8, INODE.into(), 8, R6, self.inode);
         p.store_value(R8, MODE, 0);
         p.read_kernel(R8, MODE.into(), 2, R6, self.mode);
+        p.read_kernel(R8, SIZE.into(), 8, R6, self.size);
         p.read_kernel(FRAME, -8, 8, R6, self.super_block);
         p.load(R6, FRAME, -8);
         p.store_value(R8, DEVICE, 0);
@@ -299,22 +318,25 @@ mod tests {
 
     #[test]
     fn a_read_has_its_last_page_in_it_and_a_write_is_of_a_whole_folio() {
-        let of = |words: [u64; 6], mode: u16| {
+        let of = |words: [u64; 6], mode: u16, size: u64| {
             let mode = [&mode.to_ne_bytes()[..], &[0; 6]].concat();
-            [words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>(), mode].concat()
+            let words = words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+            [words, mode, size.to_ne_bytes().to_vec(), 77_u64.to_ne_bytes().to_vec()].concat()
         };
-        let record = |words| of(words, 0o100_644);
+        let record = |words| of(words, 0o100_644, 100 << 12);
         let head = 1 << 6;
         let read = each_of(&record([0, 1311, 0, 7, 9, 0]), head).unwrap();
-        assert_eq!((read.inode, read.first, read.count, read.written), (1311, 7, 3, false));
+        assert_eq!((read.inode, read.first, read.count, read.written, read.by), (1311, 7, 3, false, (77, 9)));
         let written = |flags| each_of(&record([1, 1311, 0, 8, flags, 2]), head).unwrap();
         assert_eq!(
             [written(0), written(head)].map(|one| (one.first, one.count, one.written)),
             [(8, 1, true), (8, 4, true)]
         );
         assert_eq!(each_of(&record([0, 1, 0, 9, 7, 0]), head), None);
-        assert_eq!(each_of(&record([0; 6])[..52], head).map(|one| one.count), Some(1));
-        assert_eq!(each_of(&record([0; 6])[..36], head), None);
-        assert_eq!(each_of(&of([1, 0, 0, 60_000_000, 0, 0], 0o060_600), head), None);
+        assert_eq!(each_of(&record([0; 6])[..68], head), None);
+        assert_eq!(each_of(&of([1, 0, 0, 60_000_000, 0, 0], 0o060_600, 1 << 50), head), None);
+        // A buffer of 128 KiB for a file of 5,000 bytes; and one behind the end.
+        let short = |first| each_of(&of([0, 1, 0, first, 31, 0], 0o100_644, 5000), head).map(|one| one.count);
+        assert_eq!([short(0), short(1), short(2)], [Some(2), Some(1), None]);
     }
 }

@@ -69,7 +69,9 @@ impl Ring {
         let (read, written) =
             unsafe { (AtomicU64::from_ptr(self.consumer.cast()), AtomicU64::from_ptr(self.producer.cast())) };
         let (mut at, mut count) = (read.load(Ordering::Relaxed), 0);
-        while at < written.load(Ordering::Acquire) {
+        // What comes meanwhile is for the next time: it may come as fast as it is read.
+        let end = written.load(Ordering::Acquire);
+        while at < end {
             let offset = usize::try_from(at & (self.size - 1)).unwrap_or(0);
             // SAFETY: the offset is within the data, which begins a page behind the position and is mapped twice.
             let record = unsafe { self.producer.add(self.page + offset) };

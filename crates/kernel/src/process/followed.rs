@@ -167,12 +167,12 @@ impl Followed {
     }
 }
 
-/// Waits until one of them ends, or for so long.
-pub fn wait_for_an_end<'a>(processes: impl Iterator<Item = &'a Followed>, time: Duration) {
+/// Waits until one of them ends, or for so long; whether one has.
+pub fn wait_for_an_end<'a>(processes: impl Iterator<Item = &'a Followed>, time: Duration) -> bool {
     let mut ends: Vec<PollFd<'_>> =
         processes.filter_map(|one| Some(PollFd::new(one.end.as_ref()?, PollFlags::IN))).collect();
     // A signal ends it early, as an end does.
-    let _ready = poll(&mut ends, Timespec::try_from(time).ok().as_ref());
+    poll(&mut ends, Timespec::try_from(time).ok().as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 /// The children of a process, of all its threads; empty when it has ended.

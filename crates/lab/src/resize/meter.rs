@@ -2,7 +2,7 @@
 //!
 //! Misses are counted by the programs of [`ramline_kernel::bpf`]; where the kernel has none for us, its own refaults are taken, which leave out pages whose
 //! eviction it has forgotten. Time lost is the group's own pressure (version 2), else misses and swap-ins, each as long as a read took the disk meanwhile;
-//! a swap-in from zram as long as one of our own.
+//! a swap-in from zram as long as a page of our own takes out and in.
 //!
 //! Worked example: 300 misses in a second and 30 ms that the disk took for 300 reads are 3 % of the time lost.
 
@@ -17,7 +17,7 @@ use ramline_snapshot::blocks::Reads;
 use ramline_trace::FileId;
 use ramline_trace::ghosts::Ghosts;
 
-use super::swap_cost::swap_in_ns;
+use super::swap_cost::out_and_in_ns;
 use crate::prelude::*;
 
 /// Nothing is asked of distances here.
@@ -69,7 +69,7 @@ pub struct Meter<'a> {
     /// Swap is of zram devices alone.
     by_ticks: bool,
     /// Then what one swap-in costs.
-    swap_in_ns: Option<f64>,
+    swap_ns: Option<f64>,
     begun: Instant,
     first: Option<Reading>,
 }
@@ -97,7 +97,7 @@ impl<'a> Meter<'a> {
             disks: BTreeSet::new(),
             all_disks: disks(root),
             by_ticks,
-            swap_in_ns: if by_ticks { swap_in_ns() } else { None },
+            swap_ns: if by_ticks { out_and_in_ns() } else { None },
             swap_disks,
             begun: Instant::now(),
             first: None,
@@ -162,7 +162,7 @@ impl<'a> Meter<'a> {
                 let swap_ins = swap_ins.unwrap_or(0);
                 let swap = if self.by_ticks {
                     let by_device = || Reads { took_ms: after.swap.took_ms + TICK_MS, ..after.swap }.mean_ns();
-                    let mean = self.swap_in_ns.or_else(by_device);
+                    let mean = self.swap_ns.or_else(by_device);
                     if swap_ins == 0 { Some(0.0) } else { mean.map(|mean| swap_ins as f64 * mean) }
                 } else {
                     self.cost(swap_ins, before.swap, after.swap, |reading| reading.swap)

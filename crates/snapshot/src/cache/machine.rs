@@ -90,6 +90,9 @@ pub struct CacheUser {
     /// Process id; of a group or a loop device none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// Of a group, what its engine calls the container it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
     /// In the page cache of its files.
     pub resident: Bytes,
     /// How many files those are.

@@ -56,7 +56,7 @@ impl Recording {
         self.regions.get(region as usize).is_some_and(|region| region.memory == Memory::File)
     }
 
-    fn held(&self) -> &[Stretch] {
+    pub(super) fn held(&self) -> &[Stretch] {
         self.stretches.get(..self.held).unwrap_or_default()
     }
 

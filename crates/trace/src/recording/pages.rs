@@ -21,6 +21,9 @@ const TOO_MANY: &str = "it touches more pages than can be counted in the memory 
 const MOST: u64 = 1 << 29;
 /// Bytes of memory that a page of a simulation takes at least, its marks here among it.
 const OF_A_PAGE: u64 = 64;
+/// A file that is touched at places so far apart, and in fewer of its pages than one of so many: those are counted without gaps.
+const LARGE: u64 = 1 << 18;
+const SPARSE: u64 = 16;
 /// Files that are regions of their own; pages of the others lie in one region behind each other.
 const FILES: usize = 4000;
 
@@ -121,10 +124,16 @@ impl Numbering {
         let mut out: Vec<Region> = Vec::new();
         let mut places = vec![None; regions.len()];
         let too_many = || TouchesError::Beyond("it touches more than 2^29 pages");
-        let mut last: Option<u32> = None;
+        let (mut last, mut sparse): (Option<u32>, Vec<u32>) = (None, Vec::new());
         for (region, (first, end)) in ends {
             let Some(one) = regions.get(region as usize) else { continue };
             if memory_of(&one.backing) != Memory::File {
+                continue;
+            }
+            let known =
+                self.rows.range((region, 0)..=(region, u64::MAX)).map(|(_, row)| u64::from(row.count())).sum::<u64>();
+            if end - first >= LARGE && (end - first) / SPARSE > known {
+                sparse.push(region);
                 continue;
             }
             let first = first - first % BEFORE;
@@ -145,11 +154,12 @@ impl Numbering {
                 *place = Some(Place { region: last, from: Some((first, at)) });
             }
         }
-        for memory in [Memory::Anonymous, Memory::Shared] {
+        for memory in [Memory::File, Memory::Anonymous, Memory::Shared] {
             let number = u32::try_from(out.len()).map_err(|_| too_many())?;
             let mut pages = 0_u32;
             for ((region, _), row) in &mut self.rows {
-                if regions.get(*region as usize).is_none_or(|one| memory_of(&one.backing) != memory) {
+                let is_of_it = regions.get(*region as usize).is_some_and(|one| memory_of(&one.backing) == memory);
+                if !is_of_it || (memory == Memory::File && !sparse.contains(region)) {
                     continue;
                 }
                 row.before = pages;

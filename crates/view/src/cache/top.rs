@@ -3,6 +3,7 @@
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
 
 use crate::prelude::*;
+use ramline_sheet::name;
 
 /// Names keep so many columns before bars are drawn,
 const NAME: usize = 24;
@@ -139,7 +140,11 @@ fn held_by(file: &HotFile) -> String {
 }
 
 fn users<'a>(seen: &Top, users: &'a [CacheUser]) -> Table<&'a CacheUser> {
-    let who = |user: &CacheUser| user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
+    let who = |user: &CacheUser| match (&user.container, user.pid) {
+        (Some(container), _) => format!("{container} ({})", name::short_ids(&user.name)),
+        (None, Some(pid)) => format!("{} ({pid})", user.name),
+        (None, None) => user.name.clone(),
+    };
     resident(seen, users, |user| user.resident)
         .keyed(who)
         .right("files", |user| user.files)

@@ -10,9 +10,10 @@ use crate::prelude::*;
 use ramline_sheet::{Column, format};
 
 /// What no recording knows, and how far such forecasts were off (docs/predict.md, "A recorded program").
-const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, what the kernel holds for \
-                       it, another input, timers, and a heap that sizes itself by its limit.";
-const SURE: &str = "How sure: machine and program are assumed. In 48 of 51 settings of eight programs the end was as predicted; counts were 10 to 52 % off in the median, file pages mostly wrong (docs/accuracy.md). \
+const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, what the kernel holds for it, another input, \
+                       timers, and a heap that sizes itself by its limit.";
+const NO_READS: &str = "Not recorded: what it reads and writes with read(2) and write(2); an older ramline or a kernel before 6.12 made the recording.";
+const SURE: &str = "How sure: machine and program are assumed. In 48 of 51 settings of eight programs the end was as predicted; counts were 14 to 73 % off in the median, file pages mostly wrong: in the lab others had cached them (docs/accuracy.md). \
                     --verify runs the command and shows predicted beside measured.";
 
 /// Of more limits than these the least is asked for, and not what each of them does.
@@ -42,7 +43,7 @@ pub(super) fn answer(prediction: &Prediction, recorded: &Recorded) -> String {
 /// What it maps, and what it reads.
 fn needs(recorded: &Recorded) -> String {
     let (need, cached) = (recorded.need, recorded.cached);
-    if cached > need { format!("{need}, {cached} to read no file twice") } else { need.to_string() }
+    if cached > need { format!("{need}, {cached} to read next to nothing from disk twice") } else { need.to_string() }
 }
 
 /// `zram:lz4:60 at least 120.0 MiB`.
@@ -72,6 +73,10 @@ fn of(recorded: &Recorded) -> String {
     let missing = match recorded.reclaimed {
         0 => String::new(),
         some => format!("; memory was reclaimed in {some} of them, so that touches are missing"),
+    };
+    let missing = match recorded.incomplete {
+        0 => missing,
+        some => format!("{missing}; part of the touches of {some} of them is missing"),
     };
     let short = if *epochs < FEW { "; it ran too briefly to say more than how it ends" } else { "" };
     format!(
@@ -156,8 +161,11 @@ pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
 }
 
 /// What is said below it.
-pub(super) fn sure(sheet: &mut Sheet) {
+pub(super) fn sure(sheet: &mut Sheet, recorded: &Recorded) {
     sheet.line(UNKNOWN);
+    if !recorded.reads {
+        sheet.line(NO_READS);
+    }
     sheet.line(SURE);
 }
 

@@ -35,6 +35,8 @@ const PARTS: [(u64, u64); 3] = [(1, 1), (3, 4), (1, 2)];
 /// And those of a search for the least: twentieths, from 30 % on.
 const STEPS: std::ops::RangeInclusive<u64> = 6..=STEPS_IN_ALL;
 const STEPS_IN_ALL: u64 = 20;
+/// From what it maps to what it reads.
+const MORE_STEPS: u64 = 6;
 /// A running program is recorded for so long.
 const TIME: Duration = Duration::from_secs(60);
 /// A recording in memory takes at most this part of what can be taken.
@@ -130,7 +132,10 @@ impl Recorded {
             notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));
         }
         if let FilesSeen::Unseen(why) = &recorded.files {
-            notes.push(format!("not recorded: files that are read(2) or written ({})", ramline_view::escape(why)));
+            notes.push(format!(
+                "not recorded: files that are read and written with read(2) and write(2) ({})",
+                ramline_view::escape(why)
+            ));
         }
         if recorded.last_lost > 0 {
             notes.push(format!("not recorded: what {} processes touched last before they ended", recorded.last_lost));
@@ -150,11 +155,16 @@ impl Recorded {
     /// The options make no sense.
     pub fn question(&self, options: &Predict) -> Result<Question> {
         let Needs { mapped, cached, .. } = self.needs;
+        let has_files = cached.0 > mapped.0 / FILES_MATTER * (FILES_MATTER + 1);
         let limits: Vec<Bytes> = match options.limit.as_slice() {
-            [] if options.min_ram => STEPS.map(|step| Bytes(cached.0 / STEPS_IN_ALL * step / 4096 * 4096)).collect(),
+            [] if options.min_ram => {
+                let of_mapped = STEPS.map(|step| mapped.0 / STEPS_IN_ALL * step);
+                let more = (1..=MORE_STEPS).filter(|_| has_files);
+                let more = more.map(|step| mapped.0 + (cached.0 - mapped.0) / MORE_STEPS * step);
+                of_mapped.chain(more).map(|bytes| Bytes(bytes / 4096 * 4096)).collect()
+            }
             [] => {
                 let with_files = [cached, Bytes(mapped.0.midpoint(cached.0) / 4096 * 4096)];
-                let has_files = cached.0 > mapped.0 / FILES_MATTER * (FILES_MATTER + 1);
                 let parts = PARTS.iter().map(|(part, of)| Bytes(mapped.0 / of * part / 4096 * 4096));
                 with_files.into_iter().filter(|_| has_files).chain(parts).collect()
             }

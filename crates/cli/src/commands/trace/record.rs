@@ -22,7 +22,7 @@ const HINT: &str = "ramline trace record --pid 1234 --out load.trace";
 /// Record which pages a process, a control group or a command touches (root)
 ///
 /// Page tables are read and their accessed bits cleared, about ten times a second, less often for much memory; nothing is stopped or traced. It sees which pages
-/// were touched in an epoch: not in which order, how often, or whether they were written, and no read(2). It is refused where memory is being reclaimed.
+/// were touched in an epoch: not in which order, how often, or whether they were written. Of read(2) and write(2) it sees each page, in order (Linux 6.12). It is refused where memory is being reclaimed.
 /// Needs Linux 5.14 on x86-64, and root or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE.
 #[derive(Debug, Args)]
 #[command(override_usage = "ramline trace record --out <FILE> [OPTIONS] -- <COMMAND>...\n       \
@@ -280,8 +280,8 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
         done.epoch.as_millis()
     ));
     out.push(match &done.files {
-        FilesSeen::All => "Not recorded: which pages of memory were written, and the order within an epoch, but that of read(2) and write(2).".to_owned(),
-        FilesSeen::Reads => "Not recorded: which pages were written, write(2), and the order within an epoch, but that of read(2).".to_owned(),
+        FilesSeen::All => "Not recorded: which pages of memory were written, and in which order they were touched within an epoch. The order of read(2) and write(2) is recorded.".to_owned(),
+        FilesSeen::Reads => "Not recorded: which pages were written, and in which order they were touched within an epoch. The order of read(2) is recorded.".to_owned(),
         FilesSeen::Unseen(why) => {
             let why = ramline_view::escape(why);
             format!("Not recorded: which pages were written, read(2) and write(2) ({why}), the order within an epoch.")
@@ -298,7 +298,7 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
     }
     if done.incomplete > done.last_lost {
         out.push(format!(
-            "Lost: part of the touches in up to {}, in which page tables changed while they were read.",
+            "Lost: part of the touches in up to {}, in which page tables changed while they were read, or files were read faster than could be recorded.",
             things(done.incomplete, "epoch", "epochs")
         ));
     }
