@@ -160,19 +160,20 @@ impl PageTables {
         };
         // With four levels the kernel's half begins at bit 47, so that all above it are set.
         tables.levels = if own.root >> 48 == 0xffff { 4 } else { 5 };
-        let understood = tables.find_base(own.root)? && tables.proves_itself(&own)?;
-        if understood {
+        if tables.find_base(&own)? {
             return Ok(tables);
         }
         let feature = "the layout of this kernel's page tables: a page of our own was not found through them";
         Err(KernelError::unsupported(tried, "bpf(2)", feature))
     }
 
-    fn find_base(&mut self, root: u64) -> Result<bool> {
+    /// Of a place that is not the right one whatever stands there is taken for tables, which may lead to page 0 as well: only a page of our own tells.
+    fn find_base(&mut self, own: &AddressSpace) -> Result<bool> {
+        let root = own.root;
         for n in 0..CANDIDATES {
             let Some(base) = (root & !(GIB - 1)).checked_sub(n * GIB).filter(|base| base >> 63 == 1) else { break };
             self.base = base;
-            if self.physical(root, base)? == Some(0) {
+            if self.physical(root, base)? == Some(0) && self.proves_itself(own)? {
                 return Ok(true);
             }
         }
