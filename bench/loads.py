@@ -27,9 +27,6 @@ class Count:
     def __call__(self, done):
         struct.pack_into("<Q", self.map, 0, done)
 
-    def read(self):
-        return struct.unpack_from("<Q", self.map, 0)[0]
-
 
 def zipf(count, exponent, seed=1):
     """Numbers below `count` by Zipf's law, the ranks scattered."""

@@ -5,14 +5,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import loads
 from harness import RAMLINE, scratch
-from harness.areas import zram
 from harness.groups import Group
 from harness.machine import MIB, drop, image, until
 
@@ -85,10 +83,8 @@ def disk(name, size=1024 * MIB):
 def reader(group, name, folder):
     """A load in a group, and its counter."""
     counter = folder / "count"
-    count = loads.Count(counter)
     code = "import sys; sys.path.insert(0, sys.argv[1]); import loads; loads.main_of(*sys.argv[2:])"
     words = [sys.executable, "-c", code, str(Path(__file__).parent), name, str(folder), str(counter)]
-    # It maps the counter that is there.
     child = subprocess.Popen(words, preexec_fn=group.enter)
     time.sleep(1)
     count = Mapped(counter)

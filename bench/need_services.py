@@ -76,32 +76,24 @@ def trial(name):
             time.sleep(10)
             warm(group, 90)
             group.limit(1200 * MIB)
-            device, rows = device_of(at), []
-            for _ in range(1):
-                begun = time.monotonic()
-                time.sleep(8)
-                middle = time.monotonic()
-                seen = ramline("need", group.path.name, "--try", "--for", "3min")
-                ended = time.monotonic()
-                before, during = client.between(begun, middle), client.between(middle, ended)
-                tried = seen.get("trial", {})
-                row = {"name": name, "answer": (seen.get("answer") or {}).get("size", 0) if isinstance(seen.get("answer"), dict) else 0,
-                       "said": seen.get("answer", seen), "end": tried.get("end"), "took": tried.get("took", 0) / 1e9, "from": tried.get("before", {}).get("size"),
-                       "p99_before": quantile(before, 0.99), "p99_during": quantile(during, 0.99), "by_hand": None}
-                rows.append(row)
-                print(json.dumps(row), flush=True)
-                warm(group, 60)
-            answers = [row["answer"] for row in rows if row["answer"]] or [used(group)]
-            found, tried = by_hand(group, device, answers[0])
-            print(name, "by hand", found, tried, flush=True)
-            for row in rows:
-                row["by_hand"], row["tried"] = found, tried
+            device, begun = device_of(at), time.monotonic()
+            time.sleep(8)
+            middle = time.monotonic()
+            seen = ramline("need", group.path.name, "--try", "--for", "3min")
+            before, during = client.between(begun, middle), client.between(middle, time.monotonic())
+            said, tried = seen.get("answer", seen), seen.get("trial", {})
+            row = {"name": name, "answer": said.get("size", 0) if isinstance(said, dict) else 0, "said": said, "end": tried.get("end"), "took": tried.get("took", 0) / 1e9,
+                   "from": tried.get("before", {}).get("size"), "p99_before": quantile(before, 0.99), "p99_during": quantile(during, 0.99)}
+            print(json.dumps(row), flush=True)
+            warm(group, 60)
+            row["by_hand"], row["tried"] = by_hand(group, device, row["answer"] or used(group))
+            print(name, "by hand", row["by_hand"], row["tried"], flush=True)
             group.limit(1200 * MIB)
-    return rows
+    return row
 
 
 def trials(only):
-    return [row for name in ("redis", "jvm", "memcached", "nginx", "postgres") if only in name for row in trial(name)]
+    return [trial(name) for name in ("redis", "jvm", "memcached", "nginx", "postgres") if only in name]
 
 
 # Beside an anonymous service a reader, and room for its files in MiB.

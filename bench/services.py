@@ -107,26 +107,36 @@ def lines_of(stream, count, ends):
         seen += line.startswith(ends)
 
 
+def value_of(half, key):
+    """Text of a service: half of it compresses."""
+    return (half[key % 97:] + half[:key % 97]).hex()[:VALUE].encode()
+
+
+@contextlib.contextmanager
+def keyed(path, count, store, stored, get, got, seed, spread):
+    """A store of `count` values behind a socket, filled, and asked for 16 at a time by a normal law around the middle; `stored` and `got` begin the line that ends an answer."""
+    one, half = connected(path), os.urandom(VALUE // 2)
+    stream = one.makefile("rb")
+    for first in range(0, count, 1000):
+        one.sendall(b"".join(store(key, value_of(half, key)) for key in range(first, first + 1000)))
+        lines_of(stream, 1000, stored)
+    keys = gaussian(count, spread, seed)
+
+    def ask():
+        one.sendall(b"".join(get % next(keys) for _ in range(16)))
+        lines_of(stream, 16, got)
+        time.sleep(0.002)
+    with asked(ask) as client:
+        yield client
+
+
 @contextlib.contextmanager
 def redis(group, at, spread=0.1):
     """Redis: 250,000 values of 900 bytes, asked for by a normal law around the middle, 16 at a time."""
     path = at / "redis"
     with process(group, ["redis-server", "--port", 0, "--unixsocket", path, "--save", "", "--dir", at, "--enable-debug-command", "yes"]):
-        one = connected(path)
-        stream = one.makefile("rb")
-        # As text of a service: half of it compresses.
-        half = os.urandom(VALUE // 2)
-        for first in range(0, KEYS, 1000):
-            one.sendall(b"".join(b"SET k%d %s\r\n" % (key, (half[key % 97:] + half[:key % 97]).hex()[:VALUE].encode()) for key in range(first, first + 1000)))
-            lines_of(stream, 1000, b"+OK")
-        keys = gaussian(KEYS, spread, 1)
-
-        def ask():
-            one.sendall(b"".join(b"GET k%d\r\n" % next(keys) for _ in range(16)))
-            lines_of(stream, 16, b"$")
-            time.sleep(0.002)
         # The value is a line of its own, which does not begin with a dollar.
-        with asked(ask) as client:
+        with keyed(path, KEYS, lambda key, value: b"SET k%d %s\r\n" % (key, value), b"+OK", b"GET k%d\r\n", b"$", 1, spread) as client:
             yield client
 
 
@@ -134,22 +144,9 @@ def redis(group, at, spread=0.1):
 def memcached(group, at, spread=0.1):
     """memcached: the same, of 220,000 values."""
     path = at / "memcached"
-    count = 220_000
+    store = lambda key, value: b"set k%d 0 0 %d\r\n%s\r\n" % (key, VALUE, value)
     with process(group, ["memcached", "-u", "root", "-s", path, "-m", 600, "-t", 1]):
-        one = connected(path)
-        stream = one.makefile("rb")
-        half = os.urandom(VALUE // 2)
-        for first in range(0, count, 1000):
-            values = ((key, (half[key % 97:] + half[:key % 97]).hex()[:VALUE].encode()) for key in range(first, first + 1000))
-            one.sendall(b"".join(b"set k%d 0 0 %d\r\n%s\r\n" % (key, VALUE, value) for key, value in values))
-            lines_of(stream, 1000, b"STORED")
-        keys = gaussian(count, spread, 2)
-
-        def ask():
-            one.sendall(b"".join(b"get k%d\r\n" % next(keys) for _ in range(16)))
-            lines_of(stream, 16, b"END")
-            time.sleep(0.002)
-        with asked(ask) as client:
+        with keyed(path, 220_000, store, b"STORED", b"get k%d\r\n", b"END", 2, spread) as client:
             yield client
 
 

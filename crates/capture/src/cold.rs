@@ -36,7 +36,7 @@ pub struct Cold {
     pub missed: u64,
 }
 
-/// Of so many pages that were touched one may be taken for cold: how much is cold is told to a tenth.
+/// One touched page in 20 may be counted as cold: the amount of cold memory is stated to about 10 %.
 const LOST: u64 = 20;
 
 /// Processes whose bits were cleared.

@@ -24,7 +24,7 @@ pub fn path() -> Result<PathBuf> {
         .context("there is no place for ramline's state: HOME is not set\n  try: RAMLINE_STATE_DIR=DIR ramline …")
 }
 
-/// For a user without a usable home, such as `nobody` and many services: a directory of the user's own, where each user may make one. It is
+/// The state directory of a user without a usable home, such as `nobody` and many services: below a directory that every user may write to. It is
 /// checked like any other: ours, and no other user may write to it.
 fn homeless(uid: u32, runtime: Option<PathBuf>) -> PathBuf {
     runtime.map_or_else(|| PathBuf::from(format!("/var/tmp/ramline-{uid}")), |dir| dir.join("ramline"))

@@ -13,7 +13,7 @@
 
 use super::btf::Btf;
 use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
-use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8};
+use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8, Reg};
 use super::ring::Ring;
 use crate::prelude::*;
 
@@ -228,7 +228,7 @@ impl Fields {
     }
 
     /// The process of a task, as a key on the stack.
-    fn process_of(&self, p: &mut Assembler, task: super::program::Reg) {
+    fn process_of(&self, p: &mut Assembler, task: Reg) {
         p.store_value(FRAME, -8, 0);
         p.read_kernel(FRAME, -8, 4, task, self.tgid);
     }
@@ -243,16 +243,7 @@ impl Fields {
         p.add(R2, -8);
         p.call(Helper::MapLookup);
         p.end_if_zero(R0);
-        p.map(R1, ring);
-        p.set(R2, RECORD);
-        p.set(R3, 0);
-        p.call(Helper::RingbufReserve);
-        p.skip_unless_zero(5, R0);
-        p.only_value(R1, lost);
-        p.set(R2, 1);
-        p.add_atomically(R1, 0, R2);
-        p.end();
-        p.copy(R8, R0);
+        p.reserve(R8, ring, RECORD, lost);
         p.call(Helper::CurrentPidTgid);
         p.store(R8, TASK, R0);
     }
@@ -272,12 +263,6 @@ impl Fields {
         p.read_kernel(R8, DEVICE.into(), 4, R6, self.device);
     }
 
-    fn end(p: &mut Assembler) {
-        p.copy(R1, R8);
-        p.set(R2, 0);
-        p.call(Helper::RingbufSubmit);
-    }
-
     /// At a read: mapping, first and last page are its arguments.
     fn reads(&self, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) -> Vec<Instruction> {
         let mut p = Assembler::default();
@@ -291,7 +276,7 @@ impl Fields {
         p.store(R8, LAST, R7);
         p.store_value(R8, ORDER, 0);
         self.file(&mut p);
-        Fields::end(&mut p);
+        p.submit(R8);
         p.finish()
     }
 
@@ -307,7 +292,7 @@ impl Fields {
         p.read_kernel(R8, LAST.into(), 8, R7, self.flags);
         p.read_kernel(R8, ORDER.into(), 8, R7, self.order);
         self.file(&mut p);
-        Fields::end(&mut p);
+        p.submit(R8);
         p.finish()
     }
 }

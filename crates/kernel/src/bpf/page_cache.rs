@@ -17,7 +17,7 @@ use std::ffi::CStr;
 
 use super::btf::Btf;
 use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
-use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R6, R7, R8};
+use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R6, R7, R8};
 use super::ring::Ring;
 use ramline_units::Nanos;
 
@@ -220,16 +220,7 @@ impl Fields {
         p.add(R2, -8);
         p.call(Helper::MapLookup);
         p.end_if_zero(R0);
-        p.map(R1, ring);
-        p.set(R2, RECORD);
-        p.set(R3, 0);
-        p.call(Helper::RingbufReserve);
-        p.skip_unless_zero(5, R0);
-        p.only_value(R1, lost);
-        p.set(R2, 1);
-        p.add_atomically(R1, 0, R2);
-        p.end();
-        p.copy(R8, R0);
+        p.reserve(R8, ring, RECORD, lost);
         p.call(Helper::KtimeGetNs);
         p.store(R8, TIME, R0);
         p.call(Helper::CurrentPidTgid);
@@ -247,9 +238,7 @@ impl Fields {
         p.read_kernel(R8, INDEX.into(), 8, R7, self.index);
         p.read_kernel(R8, FLAGS.into(), 8, R7, self.flags);
         p.read_kernel(R8, ORDER.into(), 8, R7, self.order);
-        p.copy(R1, R8);
-        p.set(R2, 0);
-        p.call(Helper::RingbufSubmit);
+        p.submit(R8);
         p.finish()
     }
 }

@@ -193,6 +193,27 @@ impl Assembler {
         self.call(Helper::ProbeReadKernel);
     }
 
+    /// `to` is room for a record of so many bytes in the ring; where there is none, one more is counted as lost and the program ends.
+    pub fn reserve(&mut self, to: Reg, ring: &OwnedFd, bytes: i32, lost: &OwnedFd) {
+        self.map(R1, ring);
+        self.set(R2, bytes);
+        self.set(R3, 0);
+        self.call(Helper::RingbufReserve);
+        self.skip_unless_zero(5, R0);
+        self.only_value(R1, lost);
+        self.set(R2, 1);
+        self.add_atomically(R1, 0, R2);
+        self.end();
+        self.copy(to, R0);
+    }
+
+    /// Hands the record over.
+    pub fn submit(&mut self, record: Reg) {
+        self.copy(R1, record);
+        self.set(R2, 0);
+        self.call(Helper::RingbufSubmit);
+    }
+
     /// The whole program, with its end.
     #[must_use]
     pub fn finish(mut self) -> Vec<Instruction> {
