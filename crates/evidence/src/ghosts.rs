@@ -84,13 +84,15 @@ impl GhostCurve {
     }
 
     /// The share of the misses that is left with so much more memory; `None` beyond its reach, and with too few returns.
+    ///
+    /// Where the knee was seen, nothing is beyond its reach: of each distance below the knee, more misses were seen than of the knee itself.
     #[must_use]
     pub fn left(&self, more: Bytes) -> Option<f64> {
         if self.returns < FEWEST_RETURNS {
             return None;
         }
-        let survival = self.survival(more.0 / self.page_size.0.max(1));
-        (more <= self.reach() || survival.at.is_some()).then_some(survival.left)
+        let is_known = more <= self.reach() || self.knee().is_some();
+        is_known.then(|| self.survival(more.0 / self.page_size.0.max(1)).left)
     }
 
     /// The least more memory with which nothing more is gained, a hundredth of the misses left; `None` where that was not seen.
@@ -170,8 +172,10 @@ mod tests {
     #[test]
     fn beyond_the_pages_that_are_out_and_with_few_returns_nothing_is_said() {
         let far = curve(&[(10, 500, 0), (1_200, 500, 0)]);
-        assert_eq!((far.reach(), far.left(pages(1_000)), far.left(pages(1_001))), (pages(1_000), Some(0.5), None));
         assert_eq!(far.knee(), Some(pages(1_200)), "all misses returned by then: nothing is left to be seen");
+        assert_eq!((far.reach(), far.left(pages(1_100))), (pages(1_000), Some(0.5)), "below a knee that was seen");
+        let open = curve(&[(10, 500, 0), (1_100, 200, 300)]);
+        assert_eq!((open.left(pages(1_000)), open.left(pages(1_001)), open.knee()), (Some(0.5), None, None));
         assert_eq!(curve(&[(10, 500, 0), (20, 0, 450), (1_200, 50, 0)]).knee(), None, "50 at risk are too few");
         assert_eq!(curve(&[(10, 99, 0)]).left(pages(10)), None);
     }

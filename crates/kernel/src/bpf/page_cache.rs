@@ -1,6 +1,6 @@
 //! What groups lose from the page cache and what they take in: a program at two raw tracepoints of the kernel.
 //!
-//! Only folios charged to the chosen groups make a record, so that others cost a few reads each. An eviction by reclaim is told from a truncation by
+//! Only folios charged to the chosen groups make a record; others cost one read of kernel memory and one look-up of their group. An eviction by reclaim is told from a truncation by
 //! the folio's PG_lru: reclaim isolates a folio from its list before it takes it out of the cache.
 //!
 //! ```no_run
@@ -17,7 +17,7 @@ use std::ffi::CStr;
 
 use super::btf::Btf;
 use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
-use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R6, R7, R8};
+use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8, Reg};
 use super::ring::Ring;
 use ramline_units::Nanos;
 
@@ -25,6 +25,9 @@ use crate::prelude::*;
 
 /// Room for 58,254 records: half a second of the fastest load that was seen, and it is read twenty times a second.
 const RING: Bytes = Bytes::from_mib(4);
+
+/// Groups of which the program remembers whether they were chosen. Of those beyond, it finds that out each time.
+const REMEMBERED: u32 = 8192;
 
 /// A folio that went out of the cache, or came into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,44 @@ struct Fields {
     index: i32,
     flags: i32,
     order: i32,
+    /// PG_head: only then a folio has an order.
+    head: i32,
+}
+
+/// Fields of one structure that are read at once: where the first begins, and how many bytes to the end of the last.
+struct Block {
+    begin: i32,
+    length: i32,
+    /// Where it is put on the program's stack.
+    at: i32,
+}
+
+impl Block {
+    /// The words at these offsets, put so far from the end of the stack.
+    fn new(at: i32, words: &[i32]) -> Block {
+        let begin = words.iter().copied().min().unwrap_or(0);
+        let end = words.iter().copied().max().unwrap_or(0) + 8;
+        Block { begin, length: end - begin, at }
+    }
+
+    /// Reads it from the structure whose address is in a register.
+    fn read(&self, p: &mut Assembler, structure: Reg) {
+        p.read_kernel(FRAME, self.at, self.length, structure, self.begin);
+    }
+
+    /// `to` is the word that is at `offset` in the structure.
+    fn word(&self, p: &mut Assembler, to: Reg, offset: i32) {
+        p.load(to, FRAME, i16::try_from(self.at + offset - self.begin).unwrap_or(0));
+    }
+}
+
+/// What the two programs share.
+struct Maps {
+    /// Inodes of the chosen groups' directories.
+    chosen: OwnedFd,
+    /// Whether a group, by the address of its `mem_cgroup`, is one of them.
+    remembered: OwnedFd,
+    lost: OwnedFd,
 }
 
 // A record: eight words.
@@ -112,18 +153,19 @@ impl PageCacheWatch {
         for group in groups {
             set_value(&chosen, *group, 1)?;
         }
-        let lost = make_map(MapKind::Array, 4, 8, 1)?;
+        let remembered = make_map(MapKind::Hash, 8, 8, REMEMBERED)?;
+        let maps = Maps { chosen, remembered, lost: make_map(MapKind::Array, 4, 8, 1)? };
         let ring = Ring::make(RING)?;
         let points: [(&CStr, i32); 2] =
             [(c"mm_filemap_delete_from_page_cache", 0), (c"mm_filemap_add_to_page_cache", 1)];
         let mut held = Vec::new();
         for (point, kind) in points {
-            let program = load(ProgramKind::RawTracepoint, &fields.program(&chosen, &lost, ring.map(), kind))?;
+            let program = load(ProgramKind::RawTracepoint, &fields.program(&maps, ring.map(), kind))?;
             held.push(attach(&program, point)?);
             held.push(program);
         }
-        held.push(chosen);
-        Ok(PageCacheWatch { ring, lost, head, lru, _held: held })
+        held.extend([maps.chosen, maps.remembered]);
+        Ok(PageCacheWatch { ring, lost: maps.lost, head, lru, _held: held })
     }
 
     /// Hands over what happened since the last call, in order; how much that was.
@@ -198,48 +240,92 @@ impl Fields {
             index: at("folio", "index")?,
             flags: at("folio", "flags")?,
             order,
+            head: 1 << btf.enumerator("pageflags", "PG_head")?,
         })
     }
 
     /// Follows the folio to its group; if that is one of the chosen, writes a record.
-    fn program(&self, chosen: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd, kind: i32) -> Vec<Instruction> {
+    fn program(&self, maps: &Maps, ring: &OwnedFd, kind: i32) -> Vec<Instruction> {
+        let folio = Block::new(-160, &[self.memcg_data, self.mapping, self.index, self.flags]);
+        let inode = Block::new(-320, &[self.inode, self.super_block]);
         let mut p = Assembler::default();
         // Both tracepoints have the folio as their first argument.
         p.load(R7, R1, 0);
-        p.read_kernel(FRAME, -8, 8, R7, self.memcg_data);
-        p.load(R6, FRAME, -8);
+        folio.read(&mut p, R7);
+        folio.word(&mut p, R6, self.memcg_data);
         // The lower bits say what kind of pointer it is (enum page_memcg_data_flags).
         p.and(R6, -8);
         p.end_if_zero(R6);
-        for by in self.of_object.into_iter().chain([self.cgroup, self.kn, self.id]) {
-            p.read_kernel(FRAME, -8, 8, R6, by);
+        if let Some(group) = self.of_object {
+            p.read_kernel(FRAME, -8, 8, R6, group);
             p.load(R6, FRAME, -8);
         }
-        p.map(R1, chosen);
-        p.copy(R2, FRAME);
-        p.add(R2, -8);
-        p.call(Helper::MapLookup);
-        p.end_if_zero(R0);
-        p.reserve(R8, ring, RECORD, lost);
+        self.end_unless_chosen(&mut p, maps);
+        p.reserve(R8, ring, RECORD, &maps.lost);
         p.call(Helper::KtimeGetNs);
         p.store(R8, TIME, R0);
         p.call(Helper::CurrentPidTgid);
         p.store(R8, TASK, R0);
         p.store_value(R8, KIND, kind);
-        p.read_kernel(FRAME, -8, 8, R7, self.mapping);
-        p.load(R6, FRAME, -8);
+        folio.word(&mut p, R6, self.index);
+        p.store(R8, INDEX, R6);
+        folio.word(&mut p, R6, self.mapping);
         p.read_kernel(FRAME, -8, 8, R6, self.host);
         p.load(R6, FRAME, -8);
-        p.read_kernel(R8, INODE.into(), 8, R6, self.inode);
-        p.read_kernel(FRAME, -8, 8, R6, self.super_block);
-        p.load(R6, FRAME, -8);
+        inode.read(&mut p, R6);
+        inode.word(&mut p, R6, self.inode);
+        p.store(R8, INODE, R6);
+        inode.word(&mut p, R6, self.super_block);
         p.store_value(R8, DEVICE, 0);
         p.read_kernel(R8, DEVICE.into(), 4, R6, self.device);
-        p.read_kernel(R8, INDEX.into(), 8, R7, self.index);
-        p.read_kernel(R8, FLAGS.into(), 8, R7, self.flags);
+        folio.word(&mut p, R6, self.flags);
+        p.store(R8, FLAGS, R6);
+        p.store_value(R8, ORDER, 0);
+        p.and(R6, self.head);
+        let has_none = p.jump_if_zero(R6);
         p.read_kernel(R8, ORDER.into(), 8, R7, self.order);
+        p.land(has_none);
         p.submit(R8);
         p.finish()
+    }
+
+    /// Ends the program unless the group whose `mem_cgroup` is at register 6 was chosen.
+    ///
+    /// What was found out once is remembered by that address. It stays true: the chosen groups were there before the watch, so that no group made later is
+    /// one of them; an address of a chosen group is another's only after the chosen one is gone, and what it had with it.
+    fn end_unless_chosen(&self, p: &mut Assembler, maps: &Maps) {
+        let key = |p: &mut Assembler, at: i32| {
+            p.copy(R2, FRAME);
+            p.add(R2, at);
+        };
+        p.store(FRAME, -8, R6);
+        p.map(R1, &maps.remembered);
+        key(p, -8);
+        p.call(Helper::MapLookup);
+        let is_new = p.jump_if_zero(R0);
+        p.load(R6, R0, 0);
+        let is_known = p.jump();
+        p.land(is_new);
+        for by in [self.cgroup, self.kn, self.id] {
+            p.read_kernel(FRAME, -16, 8, R6, by);
+            p.load(R6, FRAME, -16);
+        }
+        p.map(R1, &maps.chosen);
+        key(p, -16);
+        p.call(Helper::MapLookup);
+        p.set(R6, 0);
+        let is_other = p.jump_if_zero(R0);
+        p.set(R6, 1);
+        p.land(is_other);
+        p.store(FRAME, -24, R6);
+        p.map(R1, &maps.remembered);
+        key(p, -8);
+        p.copy(R3, FRAME);
+        p.add(R3, -24);
+        p.set(R4, 0);
+        p.call(Helper::MapUpdate);
+        p.land(is_known);
+        p.end_if_zero(R6);
     }
 }
 

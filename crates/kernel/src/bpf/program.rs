@@ -60,6 +60,11 @@ pub enum Helper {
     RingbufSubmit = 132,
 }
 
+/// A jump whose target is not known yet.
+#[derive(Debug)]
+#[must_use = "a jump needs a target"]
+pub struct Jump(usize);
+
 /// A program in the making. Jumps go forward, to its end; a loop has a bound that the verifier can see.
 #[derive(Debug, Default)]
 pub struct Assembler {
@@ -153,6 +158,23 @@ impl Assembler {
         self.push(0x55, register, R0, n, 0);
     }
 
+    /// Jumps, where the register is 0, to the place that [`Assembler::land`] names.
+    pub fn jump_if_zero(&mut self, register: Reg) -> Jump {
+        self.push(0x15, register, R0, 0, 0);
+        Jump(self.out.len() - 1)
+    }
+
+    /// Jumps to the place that [`Assembler::land`] names.
+    pub fn jump(&mut self) -> Jump {
+        self.push(0x05, R0, R0, 0, 0);
+        Jump(self.out.len() - 1)
+    }
+
+    /// The target of a jump is the next instruction.
+    pub fn land(&mut self, Jump(from): Jump) {
+        self.out[from].offset = i16::try_from(self.out.len() - from - 1).unwrap_or(i16::MAX);
+    }
+
     /// Ends the program where the register is 0.
     pub fn end_if_zero(&mut self, register: Reg) {
         self.to_end.push(self.out.len());
@@ -242,6 +264,18 @@ mod tests {
         assert_eq!((made[2].code, made[2].offset), (0x05, 0));
         assert_eq!(made[3..].iter().map(|i| i.code).collect::<Vec<_>>(), [0xb7, 0x95]);
     }
+
+    #[test]
+    fn a_jump_lands_on_the_instruction_that_follows_its_target() {
+        let mut program = Assembler::default();
+        let jump = program.jump_if_zero(R1);
+        program.set(R6, 1);
+        program.set(R6, 2);
+        program.land(jump);
+        let made = program.finish();
+        assert_eq!((made[0].code, made[0].offset), (0x15, 2));
+    }
+
     #[test]
     fn a_loop_goes_back_to_the_instruction_it_began_with() {
         let mut program = Assembler::default();
