@@ -321,6 +321,7 @@ impl Recorder {
         if self.settings.target != Target::Descendants {
             self.read_files();
             self.reads.forget();
+            self.next_epoch_of_files();
         }
         self.regions.news.retain(|news| matches!(news, News::Region(_)));
         for one in self.watched.values() {
@@ -465,6 +466,7 @@ impl Recorder {
         state.resident_pages = resident;
         state.reclaimed |= self.reclaim.grew(&self.root);
         let (files, pages) = self.reads.epoch(state.time_ns, &mut self.regions);
+        self.next_epoch_of_files();
         state.incomplete |= std::mem::take(&mut self.reads.incomplete);
         self.write_news(writer)?;
         writer.record(&Record::State(state))?;
@@ -524,6 +526,13 @@ impl Recorder {
     fn read_files(&mut self) {
         if let Ok(files) = &mut self.files {
             self.reads.take(files);
+        }
+    }
+
+    /// What was reported in this epoch is news in the next.
+    fn next_epoch_of_files(&mut self) {
+        if self.files.as_mut().is_ok_and(|files| files.next_epoch().is_err()) {
+            self.reads.incomplete = true;
         }
     }
 

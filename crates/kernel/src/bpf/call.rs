@@ -34,6 +34,8 @@ pub enum MapKind {
     Hash = 1,
     /// Values by number.
     Array = 2,
+    /// Values by number, each processor its own.
+    PercpuArray = 6,
     /// Values by key; where there is no room, the one that was used longest ago goes.
     LruHash = 9,
     /// Records, in order, for one reader.
@@ -137,6 +139,18 @@ pub fn set_value(map: &OwnedFd, key: u64, value: u64) -> Result<()> {
     let mut wanted =
         Element { map: raw(map), key: address(&raw const key), value: address(&raw const value), ..Element::default() };
     // SAFETY: both addresses are of 8 bytes, which is what our hash maps have.
+    match unsafe { bpf(MAP_UPDATE, &mut wanted) } {
+        -1 => Err(refused("fill a map with", io::Error::last_os_error(), "")),
+        _ => Ok(()),
+    }
+}
+
+/// Gives an array of one its value.
+pub fn set_only_value(map: &OwnedFd, value: u64) -> Result<()> {
+    let (key, value) = (0u32, value);
+    let mut wanted =
+        Element { map: raw(map), key: address(&raw const key), value: address(&raw const value), ..Element::default() };
+    // SAFETY: the key has 4 bytes and the value 8, as the array was made.
     match unsafe { bpf(MAP_UPDATE, &mut wanted) } {
         -1 => Err(refused("fill a map with", io::Error::last_os_error(), "")),
         _ => Ok(()),

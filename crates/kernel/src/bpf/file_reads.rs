@@ -3,6 +3,9 @@
 //! Page tables know nothing of them. A read is seen after its pages are in the cache, with the extent that was asked for; a write, where a clean page becomes
 //! dirty. What a followed process starts is followed from its first instruction on.
 //!
+//! A read of a page that is cached costs a program less than this does, so most of it is left out in the kernel: the same page once more right away,
+//! and what was reported twice since [`FileReads::next_epoch`].
+//!
 //! ```no_run
 //! use ramline_kernel::{Root, bpf::FileReads};
 //! let mut reads = FileReads::start(&Root::live(), &[1234], &[])?;
@@ -12,8 +15,8 @@
 //! ```
 
 use super::btf::Btf;
-use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
-use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8, Reg};
+use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_only_value, set_value};
+use super::program::{Assembler, Block, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8, Reg};
 use super::ring::Ring;
 use crate::prelude::*;
 
@@ -21,6 +24,13 @@ use crate::prelude::*;
 const RING: Bytes = Bytes::from_mib(4);
 /// Processes that are followed at least; where more begin, the one that read longest ago is forgotten.
 const LEAST: usize = 1 << 14;
+
+/// Reads that are remembered, each at the place of its page: those of 256 MiB. Where two share a place, both are reported.
+const REMEMBERED: i32 = 1 << 16;
+// One of them: mapping, first and last page, and when: twice the epoch, and one more when it was reported a second time.
+const REMEMBERED_SIZE: u32 = 32;
+// The read before on this processor: mapping, last page, when.
+const BEFORE_SIZE: u32 = 24;
 
 /// Pages of a file that were read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +56,9 @@ pub struct FileReads {
     lost: OwnedFd,
     followed: OwnedFd,
     parents: OwnedFd,
+    /// Twice the number of the epoch.
+    epoch: OwnedFd,
+    epochs: u64,
     head: u64,
     /// Writes are seen too.
     writes: bool,
@@ -105,6 +118,11 @@ impl FileReads {
         let map = || make_map(MapKind::LruHash, 8, 8, room);
         let (ids, starters) = (map()?, map()?);
         let lost = make_map(MapKind::Array, 4, 8, 1)?;
+        let repeats = Repeats {
+            epoch: make_map(MapKind::Array, 4, 8, 1)?,
+            remembered: make_map(MapKind::Array, 4, REMEMBERED_SIZE, REMEMBERED.cast_unsigned())?,
+            before: make_map(MapKind::PercpuArray, 4, BEFORE_SIZE, 1)?,
+        };
         let ring = Ring::make(RING)?;
         let mut held = Vec::new();
         let mut run = |program: Vec<Instruction>, point| -> Result<()> {
@@ -114,9 +132,22 @@ impl FileReads {
             Ok(())
         };
         run(fields.starts(&ids, &starters), c"sched_process_fork")?;
-        run(fields.reads(&ids, &lost, ring.map()), c"mm_filemap_get_pages")?;
+        run(fields.reads(&ids, &lost, ring.map(), &repeats), c"mm_filemap_get_pages")?;
         let writes = run(fields.writes(&ids, &lost, ring.map()), c"writeback_dirty_folio").is_ok();
-        let out = FileReads { ring, lost, followed: ids, parents: starters, head, writes, _held: held };
+        held.extend([repeats.remembered, repeats.before]);
+        let mut out = FileReads {
+            ring,
+            lost,
+            followed: ids,
+            parents: starters,
+            epoch: repeats.epoch,
+            epochs: 0,
+            head,
+            writes,
+            _held: held,
+        };
+        // The places are empty: as if of epoch 0.
+        out.next_epoch()?;
         followed.iter().try_for_each(|pid| set_value(&out.followed, u64::from(*pid), 1))?;
         parents.iter().try_for_each(|pid| set_value(&out.parents, u64::from(*pid), 1))?;
         Ok(out)
@@ -129,6 +160,15 @@ impl FileReads {
     pub fn follow(&self, pid: u32) -> Result<()> {
         set_value(&self.followed, u64::from(pid), 1)?;
         set_value(&self.parents, u64::from(pid), 1)
+    }
+
+    /// From now on a read is reported that was reported before, twice at most.
+    ///
+    /// # Errors
+    /// The kernel does not take it in.
+    pub fn next_epoch(&mut self) -> Result<()> {
+        self.epochs += 1;
+        set_only_value(&self.epoch, 2 * self.epochs)
     }
 
     /// Writes are seen too; else they are unknown.
@@ -233,8 +273,8 @@ impl Fields {
         p.read_kernel(FRAME, -8, 4, task, self.tgid);
     }
 
-    /// Ends the program unless the current process is followed; then asks for room for a record, at register 8.
-    fn begin(p: &mut Assembler, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) {
+    /// Ends the program unless the current process is followed.
+    fn end_unless_followed(p: &mut Assembler, ids: &OwnedFd) {
         p.call(Helper::CurrentPidTgid);
         p.shift_right(R0, 32);
         p.store(FRAME, -8, R0);
@@ -243,6 +283,10 @@ impl Fields {
         p.add(R2, -8);
         p.call(Helper::MapLookup);
         p.end_if_zero(R0);
+    }
+
+    /// Asks for room for a record, at register 8.
+    fn begin(p: &mut Assembler, lost: &OwnedFd, ring: &OwnedFd) {
         p.reserve(R8, ring, RECORD, lost);
         p.call(Helper::CurrentPidTgid);
         p.store(R8, TASK, R0);
@@ -250,30 +294,35 @@ impl Fields {
 
     /// The file of the mapping whose address stands at -24 of the stack.
     fn file(&self, p: &mut Assembler) {
+        let inode = Block::new(-256, &[self.inode, self.mode, self.size, self.super_block]);
         p.load(R6, FRAME, -24);
         p.read_kernel(FRAME, -8, 8, R6, self.host);
         p.load(R6, FRAME, -8);
-        p.read_kernel(R8, INODE.into(), 8, R6, self.inode);
-        p.store_value(R8, MODE, 0);
-        p.read_kernel(R8, MODE.into(), 2, R6, self.mode);
-        p.read_kernel(R8, SIZE.into(), 8, R6, self.size);
-        p.read_kernel(FRAME, -8, 8, R6, self.super_block);
-        p.load(R6, FRAME, -8);
+        inode.read(p, R6);
+        for (field, at) in [(self.inode, INODE), (self.mode, MODE), (self.size, SIZE)] {
+            inode.word(p, R6, field);
+            p.store(R8, at, R6);
+        }
+        inode.word(p, R6, self.super_block);
         p.store_value(R8, DEVICE, 0);
         p.read_kernel(R8, DEVICE.into(), 4, R6, self.device);
     }
 
     /// At a read: mapping, first and last page are its arguments.
-    fn reads(&self, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd) -> Vec<Instruction> {
+    fn reads(&self, ids: &OwnedFd, lost: &OwnedFd, ring: &OwnedFd, repeats: &Repeats) -> Vec<Instruction> {
         let mut p = Assembler::default();
-        p.load(R6, R1, 0);
-        p.store(FRAME, -24, R6);
-        p.load(R6, R1, 8);
-        p.load(R7, R1, 16);
-        Fields::begin(&mut p, ids, lost, ring);
+        for (argument, at) in [(0, -24), (8, -32), (16, -40)] {
+            p.load(R6, R1, argument);
+            p.store(FRAME, at, R6);
+        }
+        Fields::end_unless_followed(&mut p, ids);
+        repeats.end_if_known(&mut p);
+        Fields::begin(&mut p, lost, ring);
         p.store_value(R8, KIND, READ);
-        p.store(R8, FIRST, R6);
-        p.store(R8, LAST, R7);
+        for (at, from) in [(FIRST, -32), (LAST, -40)] {
+            p.load(R6, FRAME, from);
+            p.store(R8, at, R6);
+        }
         p.store_value(R8, ORDER, 0);
         self.file(&mut p);
         p.submit(R8);
@@ -286,7 +335,8 @@ impl Fields {
         p.load(R7, R1, 0);
         p.load(R6, R1, 8);
         p.store(FRAME, -24, R6);
-        Fields::begin(&mut p, ids, lost, ring);
+        Fields::end_unless_followed(&mut p, ids);
+        Fields::begin(&mut p, lost, ring);
         p.store_value(R8, KIND, WRITTEN);
         p.read_kernel(R8, FIRST.into(), 8, R7, self.index);
         p.read_kernel(R8, LAST.into(), 8, R7, self.flags);
@@ -294,6 +344,73 @@ impl Fields {
         self.file(&mut p);
         p.submit(R8);
         p.finish()
+    }
+}
+
+/// What was reported of late.
+struct Repeats {
+    epoch: OwnedFd,
+    remembered: OwnedFd,
+    before: OwnedFd,
+}
+
+impl Repeats {
+    /// Ends the program where nothing is new: mapping, first and last page stand at -24, -32 and -40 of the stack.
+    fn end_if_known(&self, p: &mut Assembler) {
+        // Register 8: when, in a record that is reported for the first time.
+        p.only_value(R1, &self.epoch);
+        p.load(R8, R1, 0);
+        p.load(R6, FRAME, -24);
+        p.load(R7, FRAME, -32);
+        // One page, and the same as before, is still one use of it, as the kernel counts (mark_page_accessed in filemap_read).
+        p.store_value(FRAME, -8, 0);
+        Repeats::look_up(p, &self.before);
+        p.load(R2, FRAME, -40);
+        let many = p.jump_if_unequal(R7, R2);
+        let others = [(0, R6), (8, R7), (16, R8)].map(|(at, new)| {
+            p.load(R1, R0, at);
+            p.jump_if_unequal(R1, new)
+        });
+        p.end();
+        p.land(many);
+        others.into_iter().for_each(|jump| p.land(jump));
+        for (at, new) in [(0, R6), (8, R2), (16, R8)] {
+            p.store(R0, at, new);
+        }
+        // The place of the page.
+        p.copy(R1, R6);
+        p.shift_right(R1, 6);
+        p.add_register(R1, R7);
+        p.and(R1, REMEMBERED - 1);
+        p.store_half(FRAME, -8, R1);
+        Repeats::look_up(p, &self.remembered);
+        p.load(R3, FRAME, -40);
+        let others = [(0, R6), (8, R7), (16, R3)].map(|(at, new)| {
+            p.load(R1, R0, at);
+            p.jump_if_unequal(R1, new)
+        });
+        p.load(R2, R0, 24);
+        p.copy(R4, R8);
+        p.add(R4, 1);
+        p.end_if_equal(R2, R4);
+        let is_first = p.jump_if_unequal(R2, R8);
+        p.store(R0, 24, R4);
+        let is_second = p.jump();
+        others.into_iter().for_each(|jump| p.land(jump));
+        p.land(is_first);
+        for (at, new) in [(0, R6), (8, R7), (16, R3), (24, R8)] {
+            p.store(R0, at, new);
+        }
+        p.land(is_second);
+    }
+
+    /// The value whose number stands at -8 of the stack.
+    fn look_up(p: &mut Assembler, map: &OwnedFd) {
+        p.map(R1, map);
+        p.copy(R2, FRAME);
+        p.add(R2, -8);
+        p.call(Helper::MapLookup);
+        p.end_if_zero(R0);
     }
 }
 

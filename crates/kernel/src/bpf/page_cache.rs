@@ -17,7 +17,7 @@ use std::ffi::CStr;
 
 use super::btf::Btf;
 use super::call::{MapKind, ProgramKind, attach, load, make_map, only_value, set_value};
-use super::program::{Assembler, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8, Reg};
+use super::program::{Assembler, Block, FRAME, Helper, Instruction, R0, R1, R2, R3, R4, R6, R7, R8};
 use super::ring::Ring;
 use ramline_units::Nanos;
 
@@ -88,33 +88,6 @@ struct Fields {
     order: i32,
     /// PG_head: only then a folio has an order.
     head: i32,
-}
-
-/// Fields of one structure that are read at once: where the first begins, and how many bytes to the end of the last.
-struct Block {
-    begin: i32,
-    length: i32,
-    /// Where it is put on the program's stack.
-    at: i32,
-}
-
-impl Block {
-    /// The words at these offsets, put so far from the end of the stack.
-    fn new(at: i32, words: &[i32]) -> Block {
-        let begin = words.iter().copied().min().unwrap_or(0);
-        let end = words.iter().copied().max().unwrap_or(0) + 8;
-        Block { begin, length: end - begin, at }
-    }
-
-    /// Reads it from the structure whose address is in a register.
-    fn read(&self, p: &mut Assembler, structure: Reg) {
-        p.read_kernel(FRAME, self.at, self.length, structure, self.begin);
-    }
-
-    /// `to` is the word that is at `offset` in the structure.
-    fn word(&self, p: &mut Assembler, to: Reg, offset: i32) {
-        p.load(to, FRAME, i16::try_from(self.at + offset - self.begin).unwrap_or(0));
-    }
 }
 
 /// What the two programs share.

@@ -123,6 +123,11 @@ impl Assembler {
         self.push(0x7b, to, from, offset, 0);
     }
 
+    /// `*(u32 *)(to + offset) = from`, its lower half.
+    pub fn store_half(&mut self, to: Reg, offset: i16, from: Reg) {
+        self.push(0x63, to, from, offset, 0);
+    }
+
     /// `*(u64 *)(to + offset) = value`.
     pub fn store_value(&mut self, to: Reg, offset: i16, value: i32) {
         self.push(0x7a, to, R0, offset, value);
@@ -164,6 +169,12 @@ impl Assembler {
         Jump(self.out.len() - 1)
     }
 
+    /// Jumps, where the registers differ, to the place that [`Assembler::land`] names.
+    pub fn jump_if_unequal(&mut self, a: Reg, b: Reg) -> Jump {
+        self.push(0x5d, a, b, 0, 0);
+        Jump(self.out.len() - 1)
+    }
+
     /// Jumps to the place that [`Assembler::land`] names.
     pub fn jump(&mut self) -> Jump {
         self.push(0x05, R0, R0, 0, 0);
@@ -179,6 +190,12 @@ impl Assembler {
     pub fn end_if_zero(&mut self, register: Reg) {
         self.to_end.push(self.out.len());
         self.push(0x15, register, R0, 0, 0);
+    }
+
+    /// Ends the program where the registers are equal.
+    pub fn end_if_equal(&mut self, a: Reg, b: Reg) {
+        self.to_end.push(self.out.len());
+        self.push(0x1d, a, b, 0, 0);
     }
 
     /// Ends the program unless `register` is below `bound`.
@@ -246,6 +263,34 @@ impl Assembler {
         self.set(R0, 0);
         self.push(0x95, R0, R0, 0, 0);
         self.out
+    }
+}
+
+/// Fields of one structure that are read at once: where the first begins, and how many bytes to the end of the last.
+#[derive(Debug)]
+pub struct Block {
+    begin: i32,
+    length: i32,
+    /// Where it is put on the program's stack.
+    at: i32,
+}
+
+impl Block {
+    /// The words at these offsets, put so far from the end of the stack.
+    pub fn new(at: i32, words: &[i32]) -> Block {
+        let begin = words.iter().copied().min().unwrap_or(0);
+        let end = words.iter().copied().max().unwrap_or(0) + 8;
+        Block { begin, length: end - begin, at }
+    }
+
+    /// Reads it from the structure whose address is in a register.
+    pub fn read(&self, p: &mut Assembler, structure: Reg) {
+        p.read_kernel(FRAME, self.at, self.length, structure, self.begin);
+    }
+
+    /// `to` is the word that is at `offset` in the structure.
+    pub fn word(&self, p: &mut Assembler, to: Reg, offset: i32) {
+        p.load(to, FRAME, i16::try_from(self.at + offset - self.begin).unwrap_or(0));
     }
 }
 
