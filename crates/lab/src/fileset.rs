@@ -156,6 +156,22 @@ impl FileSet {
         Ok(left)
     }
 
+    /// Writes back and evicts what there is of the files; files that a run has removed are passed over. How much stays, since others map it.
+    ///
+    /// # Errors
+    /// A file cannot be evicted.
+    pub fn evict_present(&self) -> Result<Bytes> {
+        let mut stays = 0;
+        for member in &self.members {
+            match member.open() {
+                Ok(file) => stays += residency::evict(&file, &member.path)?.after.cached,
+                Err(_) if !member.path.exists() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(pages(stays))
+    }
+
     /// Brings about a state and proves it.
     ///
     /// # Errors

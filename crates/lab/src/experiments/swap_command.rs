@@ -1,11 +1,14 @@
 //! The experiment swap-command: a command under a memory limit, as the machine swaps now, with scratch zram devices and with a swap file.
 //!
 //! Ratios and microseconds of single pages do not say what an application gains; this does, for one command on one machine. A pool is
-//! part of the limit, as it is part of RAM on a machine. What it is not: a search for the limit, which is
-//! [`super::knee`], or a measurement of the command's files: those are in the page cache, and paid for by others.
+//! part of the limit, as it is part of RAM on a machine, and so are the command's files: each run begins with none of them in the page cache,
+//! where pages that another run read would be charged to nobody. What it is not: a search for the limit, which is [`super::knee`].
 
 use ramline_evidence::{PoolBalance, TIMES_AS_LONG};
 
+use ramline_kernel::opened::Opened;
+
+use crate::fileset::FileSet;
 use crate::limited::plan::unknown_algorithm;
 use crate::limited::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
@@ -29,9 +32,9 @@ const OFF: f64 = 0.02;
 pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "With which swap setting does a command run fastest within a memory limit?",
-    how: "The command runs once without a limit, which says how much memory it uses. Then it runs in a memory cgroup with less, once under each \
-          setting in turn: as the machine is configured, without swap, or with a scratch zram device or swap file of its own. The pool of \
-          compressed pages is part of the limit.",
+    how: "The command runs twice without a limit, which says which files it opens and how much memory it uses. Then it runs in a memory cgroup with \
+          less, once under each setting in turn: as the machine is configured, without swap, or with a scratch zram device or swap file of its own. \
+          The pool of compressed pages is part of the limit, and so are its files, which are evicted from the page cache before each run.",
     needs: "root, a memory cgroup (version 1 or 2), memory for the command; for settings with zram its driver, for those with a swap file a disk",
     reading: include_str!(concat!(env!("OUT_DIR"), "/reading/swap-command.md")),
     parameters: &[
@@ -70,6 +73,8 @@ struct SwapCommand {
     place: Option<Place>,
     // From here on: of the set-up.
     dir: Option<PathBuf>,
+    /// What is evicted before each run; without it, why.
+    files: std::result::Result<FileSet, String>,
     limit: Bytes,
     used: Bytes,
     /// What it takes without a limit.
@@ -134,7 +139,8 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let limit = asked.map_or_else(|| "two thirds of what it uses without a limit".to_owned(), |size| size.to_string());
     let sentences = vec![
         counted(arms.len(), "settings", runs),
-        format!("the command runs as user {}, once more without a limit: {}", process::uid(), command_line(&argv)),
+        format!("the command runs as user {}, twice more without a limit: {}", process::uid(), command_line(&argv)),
+        "the files that it opens are evicted from the page cache before each run".to_owned(),
         format!("in a memory cgroup limited to {limit}; the pool of a setting with zram is part of it"),
     ];
     let size = "twice as large as what the command uses";
@@ -146,7 +152,8 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         global.extend(consent::swappiness(Some(hierarchy.version())));
     }
     let (limit, used, alone, patience) = (Bytes::ZERO, Bytes::ZERO, Nanos(0), LEAST_TIME);
-    let work = SwapCommand { argv, hierarchy, asked, timeout, place, dir: None, limit, used, alone, patience };
+    let files = Ok(FileSet::default());
+    let work = SwapCommand { argv, hierarchy, asked, timeout, place, dir: None, files, limit, used, alone, patience };
     let work = Box::new(work);
     Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run: timeout, work })
 }
@@ -154,16 +161,13 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
 impl Series for SwapCommand {
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         bench.run.prepare_cgroups(&self.hierarchy)?;
+        bench.progress.step("running the command without a limit, to see which files it opens");
+        self.files = self.find_files(bench)?;
         bench.progress.step("running the command without a limit, to see how much memory it uses");
-        let mark = bench.run.mark();
-        // A number no run of the series has.
-        let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
-        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout, look: None };
-        let ran = command::run(bench.root, order, None, bench.run)?;
-        ran.must_succeed(&self.argv)?;
+        self.begin_cold()?;
+        let (ran, peak) = self.alone(None, bench)?;
         // A kernel without a peak (cgroup v2 before 5.19) still knows the largest process.
-        self.used = group.stat()?.peak.filter(|peak| peak.0 > 0).unwrap_or(ran.usage.max_rss);
-        bench.run.undo_to(mark)?;
+        self.used = peak.unwrap_or(ran.usage.max_rss);
         self.limit = self.asked.unwrap_or(Bytes(self.used.0 / SHARE.1 * SHARE.0).max(LEAST));
         if self.limit >= self.used {
             let (limit, used) = (self.limit, self.used);
@@ -182,6 +186,7 @@ impl Series for SwapCommand {
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         requirements::describe(record, Some(self.hierarchy.version()), self.place.as_ref());
+        let stays = self.begin_cold()?;
         let room = Bytes(self.used.0.saturating_mul(ROOM));
         let sizes = Sizes {
             hierarchy: &self.hierarchy,
@@ -193,6 +198,15 @@ impl Series for SwapCommand {
         let mut sandbox = Sandbox::create(&sizes, arm, record.order, bench.run)?;
         record.verified = sandbox.verified.clone();
         record.verified.insert("used without a limit".to_owned(), self.used.to_string());
+        match &self.files {
+            Ok(files) => {
+                let cold = format!("{} evicted, {stays} of them stay", files.len());
+                record.verified.insert("its files".to_owned(), cold);
+            }
+            Err(why) => {
+                record.notes.push(format!("its files were in the page cache as the run before left them: {why}"))
+            }
+        }
         record.workload.limit = self.limit;
         record.before = observe::counters(bench.root, &sandbox.base);
         let order = CommandRun { argv: &self.argv, group: Some(&sandbox.group), timeout: self.patience, look: None };
@@ -210,6 +224,36 @@ impl Series for SwapCommand {
         record.notes.extend(record.pool.as_ref().and_then(off));
         conclude(&ran, self.alone, record);
         Ok(())
+    }
+}
+
+impl SwapCommand {
+    /// One run without a limit, in a group of its own; with the group's peak.
+    fn alone(&self, watch: Option<&mut Opened>, bench: &mut Bench<'_>) -> Result<(Ran, Option<Bytes>)> {
+        let mark = bench.run.mark();
+        // A number no run of the series has.
+        let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout, look: None };
+        let ran = command::run(bench.root, order, watch, bench.run)?;
+        ran.must_succeed(&self.argv)?;
+        let peak = group.stat()?.peak.filter(|peak| peak.0 > 0);
+        bench.run.undo_to(mark)?;
+        Ok((ran, peak))
+    }
+
+    /// The files that the command opens, or why they are not known.
+    fn find_files(&self, bench: &mut Bench<'_>) -> Result<std::result::Result<FileSet, String>> {
+        let mut opened = match Opened::new(bench.root) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        self.alone(Some(&mut opened), bench)?;
+        Ok(FileSet::opened_by(&opened).map_err(|error| error.to_string()))
+    }
+
+    /// Evicts the command's files; how much of them stays.
+    fn begin_cold(&self) -> Result<Bytes> {
+        self.files.as_ref().map_or(Ok(Bytes::ZERO), FileSet::evict_present)
     }
 }
 

@@ -30,10 +30,7 @@ impl FileSet {
                 FileSet::of_opened(&opened)?
             }
         };
-        if set.members.len() > MOST {
-            let text = format!("the command opens {} files, more than {MOST}", set.members.len());
-            return Err(LabError::refused(vec![text], "ramline lab describe cold-warm"));
-        }
+        set.refuse_too_many()?;
         set.evict()?;
         let began = SystemTime::now();
         let mut opened = if list.is_none() { Some(Opened::new(root)?) } else { None };
@@ -45,6 +42,24 @@ impl FileSet {
         set.learn(began)?;
         set.find_what_stays(root)?;
         Ok((set, ran))
+    }
+
+    /// The files that a watched command was seen to open.
+    ///
+    /// # Errors
+    /// Events were lost, or there are more than an experiment can evict before each run.
+    pub fn opened_by(opened: &Opened) -> Result<FileSet> {
+        let set = FileSet::of_opened(opened)?;
+        set.refuse_too_many()?;
+        Ok(set)
+    }
+
+    fn refuse_too_many(&self) -> Result<()> {
+        if self.members.len() > MOST {
+            let text = format!("the command opens {} files, more than {MOST}", self.members.len());
+            return Err(LabError::refused(vec![text], "ramline lab describe cold-warm"));
+        }
+        Ok(())
     }
 
     fn of_opened(opened: &Opened) -> Result<FileSet> {
