@@ -107,6 +107,25 @@ PAIRS = [
 ]
 
 
+def untouched(group, seconds=10):
+    """Anonymous bytes of a group's processes that none of them touches for so long, by accessed bits as /proc/PID/clear_refs and smaps have them."""
+    processes = (group.path / "cgroup.procs").read_text().split()
+    for pid in processes:
+        Path(f"/proc/{pid}/clear_refs").write_text("1")
+    time.sleep(seconds)
+    cold = 0
+    for pid in processes:
+        at = {"Anonymous": 0, "Referenced": 0}
+        for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
+            key = line.split(":")[0]
+            if key in at:
+                at[key] = int(line.split()[1]) << 10
+            # Of a mapping the last of the fields that are read here.
+            if key == "Anonymous" and at["Anonymous"]:
+                cold += max(0, at["Anonymous"] - at["Referenced"])
+    return cold
+
+
 def pair(name, service, how, load, room):
     """The verdict; then zram is switched on and what is missed is counted again."""
     slug = "".join(letter for letter in name if letter.isalnum())[:20]
@@ -125,6 +144,7 @@ def pair(name, service, how, load, room):
                 time.sleep(5)
                 warm(group, 90)
                 seen = ramline("need", group.path.name, "--zram", "--for", "20s")
+                cold = untouched(group)
                 device = device_of(files)
                 base, present = per_operation(device, count, MEASURED), stat(group, "total_rss")
                 with zram(1024 * MIB):
@@ -140,7 +160,7 @@ def pair(name, service, how, load, room):
                     # Room for what comes back.
                     group.limit(4096 * MIB)
         worth = seen.get("zram") or {}
-        row = {"name": name, "verdict": worth.get("verdict", seen.get("error")), "cold": worth.get("cold", 0), "present": worth.get("present", 0), "left": worth.get("left"),
+        row = {"name": name, "verdict": worth.get("verdict", seen.get("error")), "cold": worth.get("cold", 0), "untouched": cold, "present": worth.get("present", 0), "left": worth.get("left"),
                "swapped": swapped, "base": base, "after": after, "measured": after / base if base else None, "answer": seen.get("answer")}
         print(json.dumps(row), flush=True)
         return row

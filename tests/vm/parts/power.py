@@ -1,4 +1,4 @@
-"""Power cuts of a Debian guest in the middle of a lab run, and the boot after.
+"""Power cuts of a Debian guest in the middle of a lab run or of a trial of `need`, and the boot after.
 
 Example: cuts(machine)
 """
@@ -14,6 +14,9 @@ CUTS = (
     ("a zram device is on and the workload runs", "zram:60", '"phase":"done".*"kind":"spawn_into"'),
 )
 POWER_CUT = 123
+# Trials of a service's size, and the seconds after which the plug is pulled: in the first look, on the way up, on the way down, in the climb, in the proof.
+TRIALS = [(how, after) for after in (2, 5, 8, 12, 17) for how in ("--try", "--try --verify", "--verify", "down")]
+LIMIT = 32 << 20
 
 
 def cuts(machine):
@@ -25,6 +28,26 @@ def cuts(machine):
         seen = machine.debian("before-cut", *options, cut=True, ARM=arm, RECORD=record)
         if check(f"the power is cut while {when}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}"):
             after(machine.debian("after-cut", "--persist", str(disk)), when)
+    disk.unlink(missing_ok=True)
+
+
+def trials(machine):
+    """The same disk through twenty trials of a service's size: the limit at each boot is that of its unit."""
+    disk = machine.folder / "need-cut.qcow2"
+    disk.unlink(missing_ok=True)
+    running, found = 0, []
+    for how, seconds in [*TRIALS, ("--try", 1)]:
+        options = ("--persist", str(disk), "--power-cut", "^need: cut")
+        seen = machine.debian("need-cut", *options, cut=True, HOW=how, AFTER=str(seconds))
+        if not check(f"the power is cut {seconds} s into need {how}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}"):
+            continue
+        lines = dict(line.split(": ", 1) for line in seen.stdout.splitlines() if ": " in line)
+        note(f"{how}, {seconds} s: {lines.get('running', 'over')}; at the boot: {lines.get('limit')}, {lines.get('left')}")
+        running += "running" in lines
+        found.append((lines.get("limit"), lines.get("left")))
+    check("a trial was on its way at most of the cuts", running >= 12, running)
+    # The first boot is before any cut.
+    check("the limit at each boot after is that of the unit, and nothing is left", len(found) == 21 and all(one == (f"{LIMIT} {LIMIT}", "0 0") for one in found), found)
     disk.unlink(missing_ok=True)
 
 
