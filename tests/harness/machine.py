@@ -52,6 +52,18 @@ def until(holds, seconds=10.0, every=0.05):
     return seen
 
 
+def bpf_objects(kind):
+    """The ids of all "programs" or "maps" in the kernel (BPF_PROG_GET_NEXT_ID, BPF_MAP_GET_NEXT_ID)."""
+    command = {"programs": 11, "maps": 12}[kind]
+    libc, last, out = ctypes.CDLL(None, use_errno=True), ctypes.c_uint32(0), set()
+    while True:
+        attributes = (ctypes.c_uint32 * 4)(last.value)
+        if libc.syscall(321, command, ctypes.byref(attributes), 16) != 0:
+            return out
+        last = ctypes.c_uint32(attributes[1])
+        out.add(last.value)
+
+
 # Pages of files.
 
 
