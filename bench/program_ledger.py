@@ -35,7 +35,7 @@ def cells(record):
                 runs = [run for run in measured["runs"] if run["setting"] == setting and run["verdict"] in ENDS and not has_hung(run)]
                 forecast = entry["forecast"].get(f"{part} {setting}")
                 if runs and forecast:
-                    yield {"program": name, "part": int(part), "setting": setting, "limit": entry["limits"][part], "forecast": forecast, "runs": runs, "seen": setting in SEEN.get(name, {})}
+                    yield {"program": name, "part": int(part), "setting": setting, "limit": entry["limits"][part], "forecast": forecast, "lru": entry.get("lru", {}).get(part), "runs": runs, "seen": setting in SEEN.get(name, {})}
 
 
 def ends(runs):
@@ -52,6 +52,16 @@ def figures(cell):
         values, forecast = [run[figure] for run in well if run[figure] is not None], cell["forecast"].get(figure)
         if values and forecast and statistics.median(values) >= LEAST and cell["forecast"]["verdict"] == "fine":
             yield figure, forecast, statistics.median(values), (min(values), max(values))
+
+
+def read_again(cell):
+    """Pages that were read again in the median of the runs that ended well: measured, predicted, and by plain LRU of the same recording."""
+    sums = [run["swap_in"] + run["refault_file"] for run in cell["runs"] if run["verdict"] == "completed" and None not in (run["swap_in"], run["refault_file"])]
+    forecast, lru = cell["forecast"], cell["lru"]
+    predicted = [forecast[figure]["median"] for figure in ("swap_in", "refault_file") if forecast.get(figure)]
+    if sums and lru is not None and len(predicted) == 2 and statistics.median(sums) >= LEAST and forecast["verdict"] == "fine":
+        return statistics.median(sums), sum(predicted), lru
+    return None
 
 
 def error(forecast, measured):
@@ -107,6 +117,10 @@ def summary(all):
             errors = [error(*one) for one in found]
             held = sum(forecast["low"] <= measured <= forecast["high"] for forecast, measured in found)
             yield f"- {words} {what}: {len(found)} figures, median error {share(statistics.median(errors))}, 90th of 100 {share(quantile(errors, 0.9))}, {held} held"
+    again = [sums for cell in counted if (sums := read_again(cell))]
+    if again:
+        median = lambda which: share(statistics.median([abs(one[which] / one[0] - 1) for one in again]))
+        yield f"- swap-ins and file pages together: {len(again)} cells, median error {median(1)}; of a plain LRU list of the same recordings {median(2)}"
     times = [(cell["forecast"]["slower"], statistics.median(took(cell))) for cell in counted if cell["forecast"]["slower"] and cell["forecast"]["verdict"] == "fine" and ends(cell["runs"])[0] == "fine"]
     if times:
         held = sum(forecast["low"] <= measured <= forecast["high"] for forecast, measured in times)

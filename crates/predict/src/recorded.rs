@@ -3,10 +3,11 @@
 //! What it is not: sure of what no recorder sees. Which touches were stores, and their order within an epoch, are drawn from all that may be; how much of a program's memory is not in its page
 //! tables is assumed. What could not be known at all is said: counts where pages leave RAM in the epoch in which they were touched.
 
+mod need;
+
 use std::sync::Arc;
 
-use ramline_sim::chance::{self, Chance};
-use ramline_sim::load::Overhead;
+use ramline_sim::chance::Chance;
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_sim::run::{self, Outcome};
 use ramline_trace::recording::{Open, Recording};
@@ -14,8 +15,8 @@ use ramline_trace::touch::Touches;
 use ramline_units::{Bytes, JsonSchema};
 use serde::Serialize;
 
-use crate::error::{PredictError, Result};
 use crate::forecast::{Figures, Forecast, Foretold, Range};
+pub use need::{Needs, need};
 
 /// Traces that one recording is taken for. Each has another share of stores, from none to all of what is touched again; four orders are among them.
 const WAYS: u32 = 8;
@@ -50,7 +51,7 @@ pub struct Recorded {
     pub of_an_epoch: Bytes,
     /// What the epoch touches that a touch is in, in the mean: with less memory than three times this counts are not known.
     pub typical_epoch: Bytes,
-    /// With so much memory nothing that it maps is reclaimed: page tables, and an assumed part for the kernel, among it.
+    /// With so much memory next to nothing that it maps is read again: page tables, and an assumed part for the kernel, among it.
     pub need: Bytes,
     /// With so much, next to nothing of files is read again with read(2) either.
     pub cached: Bytes,
@@ -113,96 +114,6 @@ pub fn ways(recording: &Arc<Recording>, seed: u64) -> Vec<Arc<dyn Touches>> {
     };
     (0..WAYS).map(|number| way((number + WAYS / 2) % WAYS)).collect()
 }
-
-/// What the kernel keeps for a program, in pages: the least and the most. Assumed: two programs of the lab had 194 and 206, and a processor charges up to
-/// 64 more ahead.
-const KEPT: [u64; 2] = [138, 266];
-
-/// How much a recording needs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Needs {
-    /// With so much nothing that it maps is reclaimed.
-    pub mapped: Bytes,
-    /// With so much, next to nothing of files is read again with read(2) either.
-    pub cached: Bytes,
-    /// What its group holds beside its pages.
-    pub overhead: Overhead,
-}
-
-/// How much a recording needs, and the overhead of its group. Pages that were present in its page tables, and of which no touch was seen, are memory that it does not
-/// need again; page tables of scattered pages are more than those of pages in a row. With the memory needed nothing that was mapped is reclaimed, whatever of what is open was so,
-/// and next to nothing of files is read again.
-///
-/// # Errors
-/// Its touches fail; it is too large.
-pub fn need(recording: &Arc<Recording>) -> Result<Needs> {
-    let overhead = Overhead { idle: 0, pages: KEPT.map(|pages| pages + recording.scattered_tables()) };
-    let resident = recording.extent().resident_pages;
-    let read = recording.pages_read();
-    if read == 0 {
-        let (mapped, overhead) = need_with(first_of(recording).as_ref(), resident, overhead)?;
-        return Ok(Needs { mapped, cached: mapped, overhead });
-    }
-    let unread = Arc::new(recording.without_reads());
-    let (mapped, overhead) = need_with(first_of(&unread).as_ref(), resident, overhead)?;
-    let cached = with_cache(first_of(recording).as_ref(), read, mapped, overhead)?;
-    Ok(Needs { mapped, cached, overhead })
-}
-
-/// The smallest size, from what is mapped on, at which next to nothing of what was read is read again.
-fn with_cache(way: &dyn Touches, read: u64, least: Bytes, overhead: Overhead) -> Result<Bytes> {
-    let load = ramline_sim::load::Compact::from_touches(way)?.ok_or_else(large)?.with_overhead(overhead);
-    let run = |limit: u64| {
-        let setting = Setting::without_limit(limit, ramline_sim::kernel::PRESETS[2]);
-        let setting = Setting { base: chance::least_base(&load), ..setting };
-        run::compact(&load, run::pages(&load, |_, _| 0), setting, u64::MAX, Chance::default())
-    };
-    let is_enough = |outcome: &Outcome| {
-        let [_, again] = outcome.counts.refault;
-        outcome.end == run::End::Fine && again <= read / AGAIN
-    };
-    let (mut low, mut high) = (least.0 / PAGE, run(ENOUGH).most.max(least.0 / PAGE));
-    if high == low || is_enough(&run(low)) {
-        return Ok(least);
-    }
-    while high - low > high / NEAR {
-        let middle = low + (high - low) / 2;
-        if is_enough(&run(middle)) { high = middle } else { low = middle }
-    }
-    Ok(Bytes(high * PAGE))
-}
-
-/// Of so many pages that are read one may be read again, as where a running service is asked.
-const AGAIN: u64 = 100;
-/// The size is found to such a part of it.
-const NEAR: u64 = 50;
-
-fn first_of(recording: &Arc<Recording>) -> Arc<dyn Touches> {
-    let open = Open { stores: f64::from(WAYS / 2) / f64::from(WAYS - 1), block: BLOCKS[0], seed: 0 };
-    Arc::new(recording.drawn(open))
-}
-
-fn large() -> PredictError {
-    PredictError::usage("a load of more than 2 TiB is not simulated yet", "ramline predict")
-}
-
-fn need_with(way: &dyn Touches, resident_pages: u64, overhead: Overhead) -> Result<(Bytes, Overhead)> {
-    let load = ramline_sim::load::Compact::from_touches(way)?.ok_or_else(large)?.with_overhead(overhead);
-    let kernel = ramline_sim::kernel::PRESETS[2];
-    let setting = Setting { base: chance::least_base(&load), ..Setting::without_limit(ENOUGH, kernel) };
-    let base = setting.base;
-    let outcome = run::compact(&load, run::pages(&load, |_, _| 0), setting, u64::MAX, Chance::default());
-    let unseen = ramline_units::growth(outcome.most - base, resident_pages).unwrap_or(0);
-    // What is drawn beside it may be as much more, and a processor charges some pages ahead.
-    let [least, most] = overhead.pages;
-    let need = outcome.most + unseen + (most - least) + CHARGED_AHEAD;
-    let pages = overhead.pages.map(|pages| pages + unseen);
-    let idle = u32::try_from(unseen).unwrap_or(u32::MAX);
-    Ok((Bytes(need * PAGE), Overhead { idle, pages }))
-}
-
-/// Pages that a processor charges ahead (`MEMCG_CHARGE_BATCH`).
-const CHARGED_AHEAD: u64 = 64;
 
 /// The same run with enough memory, to be held against: what it does in any case.
 #[must_use]
