@@ -28,8 +28,9 @@ use ramline_units::{Bytes, Nanos};
 
 use crate::FileId;
 
-/// Ghosts that are followed at once, at about 45 bytes each: as many as a hash map of 2^19 places holds before it grows (seven eighths).
-pub const MOST: usize = (1 << 19) / 8 * 7;
+/// Ghosts that are followed at once, at about 85 bytes each: half of what a hash map of 2^19 places holds, so that it is tidied up in place where pages come and go,
+/// and never copied into one of twice the size.
+pub const MOST: usize = (1 << 19) / 16 * 7;
 /// Pages of one read-ahead are added back to back; a read that waits for a disk, or a program between two reads, takes longer.
 const SAME_BATCH: Nanos = Nanos(25_000);
 /// So far behind the page before, a page of the same batch begins.
