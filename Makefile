@@ -13,7 +13,7 @@ STATIC = RUSTFLAGS="-C target-feature=+crt-static $(RELR) $(1)" $(CARGO) build -
 COMMA := ,
 RELEASE := $(call STATIC) --release
 
-.PHONY: checkup build dist package book install examples fleet fleet-lint fleet-spark test test-long bench lint clean
+.PHONY: checkup build dist package book install examples fleet fleet-lint fleet-spark python python-lint test test-long bench lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -83,6 +83,17 @@ fleet-lint: fleet
 	target/fleet-lint/bin/python -m pip install --quiet --disable-pip-version-check 'mypy==2.4.*' 'ruff==0.17.*'
 	target/fleet-lint/bin/mypy --config-file fleet/pyproject.toml --python-executable $(FLEET)/bin/python fleet/ramline_fleet
 	target/fleet-lint/bin/ruff check --config fleet/pyproject.toml fleet/ramline_fleet fleet/over_days.py
+
+# The package for notebooks, with what its notebooks need, apart from the machine's own Python.
+PYTHON := target/python/bin
+python:
+	python3 -m venv target/python
+	$(PYTHON)/python -m pip install --quiet --disable-pip-version-check './python[arrow]'
+	rm -rf python/build python/ramline.egg-info
+python-lint: python
+	$(PYTHON)/python -m pip install --quiet --disable-pip-version-check 'mypy==2.4.*' 'ruff==0.17.*' 'pandas-stubs<4'
+	$(PYTHON)/mypy --config-file python/pyproject.toml --cache-dir target/python/mypy python/ramline
+	$(PYTHON)/ruff check --config python/pyproject.toml --no-cache python
 
 clean:
 	$(CARGO) clean

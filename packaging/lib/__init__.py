@@ -5,8 +5,8 @@ from .deb import deb
 from .image import image
 from .rpm import rpm
 from .sbom import sbom
-from .wheel import wheel
+from .wheel import fleet, notebooks
 
-KINDS = {"deb": deb, "rpm": rpm, "tar": tarball, "sbom": sbom, "image": image, "wheel": wheel}
+KINDS = {"deb": deb, "rpm": rpm, "tar": tarball, "sbom": sbom, "image": image, "wheel": fleet, "notebooks": notebooks}
 
 __all__ = ["KINDS"]

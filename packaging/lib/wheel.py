@@ -1,4 +1,4 @@
-"""The part for many hosts (fleet/), as a wheel that pipx and pip install: the build tool of Python, with this build's time in the archive."""
+"""The parts in Python, as wheels that pipx and pip install: the build tool of Python, with this build's time in the archive."""
 
 import os
 import shutil
@@ -7,13 +7,22 @@ import sys
 from .release import put, tool
 
 
-def wheel(release, out):
-    """ramline_fleet-VERSION-py3-none-any.whl."""
+def fleet(release, out):
+    """ramline_fleet-VERSION-py3-none-any.whl, for many hosts."""
+    return wheel(release, out, "fleet", "ramline_fleet")
+
+
+def notebooks(release, out):
+    """ramline-VERSION-py3-none-any.whl, for notebooks."""
+    return wheel(release, out, "python", "ramline")
+
+
+def wheel(release, out, folder, package):
     # setuptools writes beside the sources it builds.
-    sources, made = release.folder / "fleet", release.folder / "wheel"
-    for path in [release.top / "fleet/pyproject.toml", *sorted((release.top / "fleet/ramline_fleet").rglob("*"))]:
+    sources, made, top = release.folder / folder, release.folder / f"{folder}.wheel", release.top / folder
+    for path in [top / "pyproject.toml", top / "README.md", *sorted((top / package).rglob("*"))]:
         if path.is_file() and "__pycache__" not in path.parts:
-            put(path, sources / path.relative_to(release.top / "fleet"))
+            put(path, sources / path.relative_to(top))
     release.dated(sources)
     tool(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", made, sources, package="python3-pip",
          env={**os.environ, "SOURCE_DATE_EPOCH": str(release.date)})

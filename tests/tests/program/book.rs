@@ -1,4 +1,4 @@
-//! The documents: every link, path and command in them exists, transcripts are what the program prints, sentences are short, and the changelog is a list.
+//! The documents: every link, path and command in them exists, transcripts are what the program prints, sentences and paragraphs are short, and the changelog is a list.
 //!
 //! A transcript is a block whose first line is `$ ramline ...` behind a comment that names the captured machine, and how many
 //! lines of it are shown where not all are: `<!-- on healthy/debian-13, 14 lines -->`.
@@ -11,6 +11,8 @@ use ramline_testkit::{project, ramline, tree};
 
 /// Words of a sentence, on average over a page.
 const SENTENCE: usize = 18;
+/// Words of a paragraph, at most.
+const PARAGRAPH: usize = 90;
 /// Words of the book that are written by hand, at most.
 const BOOK: usize = 45_000;
 /// Pages that a script or a test writes, and the list of chapters.
@@ -28,7 +30,8 @@ fn pages() -> Vec<PathBuf> {
             }
         }
     }
-    let at_top = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "RELEASING.md", "packaging/README.md"];
+    let at_top =
+        ["README.md", "SECURITY.md", "CONTRIBUTING.md", "RELEASING.md", "packaging/README.md", "python/README.md"];
     found.extend(at_top.iter().map(|name| project().join(name)));
     found.sort();
     found
@@ -282,6 +285,39 @@ fn a_sentence_of_a_page_has_at_most_eighteen_words_on_average() {
         let mean = sentences.iter().sum::<usize>() / sentences.len().max(1);
         assert!(mean <= SENTENCE, "{name}: {mean} words a sentence");
     }
+}
+
+/// The paragraphs of a page, entries of a list one by one; without headings, tables, comments and code. Each with the line it begins at.
+fn paragraphs(text: &str) -> Vec<(usize, String)> {
+    let (mut found, mut fenced) = (vec![(0, String::new())], false);
+    for (number, line) in text.lines().enumerate() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        let entry = line.trim_start().starts_with("- ") || line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        let ends = fence || line.trim().is_empty() || line.starts_with(['#', '|', '<']) || line.starts_with("    ");
+        if ends || fenced || entry {
+            found.push((number + 1, String::new()));
+        }
+        if !ends && !fenced {
+            let (_, last) = found.last_mut().unwrap();
+            *last += &format!("{line} ");
+        }
+    }
+    found
+}
+
+#[test]
+fn a_paragraph_of_a_page_has_at_most_ninety_words() {
+    let mut long = Vec::new();
+    for page in by_hand() {
+        for (line, paragraph) in paragraphs(&fs::read_to_string(&page).unwrap()) {
+            let words = paragraph.split_whitespace().count();
+            if words > PARAGRAPH {
+                long.push(format!("{}:{line}: {words} words", name_of(&page)));
+            }
+        }
+    }
+    assert_eq!(long, [""; 0]);
 }
 
 #[test]
