@@ -7,7 +7,8 @@
 //! - `frames`: which pages are shared since fork(2).
 //! - `watched`: one process and one look at it; `pace`: how long epochs are.
 //! - `proof`: what is tried on pages of our own before anything else.
-//! - `recorder`: the loop; `cold`: no recording, but how much was not touched in some seconds.
+//! - `target`: whose touches; `reads`: what is read and written with read(2) and write(2).
+//! - `recorder`: the loop, `recorded`: how it went; `cold`: no recording, but how much was not touched in some seconds.
 
 pub mod cold;
 mod frames;
@@ -15,11 +16,15 @@ pub mod mappings;
 pub mod pace;
 pub mod proof;
 mod reads;
+pub mod recorded;
 pub mod recorder;
 pub mod regions;
 mod runs;
+mod target;
 mod watched;
 
 pub use cold::{Cold, ColdWatch};
 pub use proof::{Proof, prove};
-pub use recorder::{CaptureError, Ended, FilesSeen, Recorded, Recorder, Settings, Target};
+pub use recorded::{CaptureError, Ended, FilesSeen, Recorded};
+pub use recorder::{Recorder, Settings};
+pub use target::Target;

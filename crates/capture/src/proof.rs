@@ -44,6 +44,31 @@ impl Proof {
     }
 }
 
+/// A proof that fails is made again: reclaim that came by once will not have lost much.
+const PROOFS: usize = 3;
+
+/// A good proof.
+///
+/// # Errors
+/// As [`prove`]; something else clears the bits.
+pub fn prove_or_refuse(root: &Root, tables: &mut PageTables, wait: Duration) -> Result<Proof, KernelError> {
+    let mut proof = Proof::default();
+    for _ in 0..PROOFS {
+        proof = prove(root, tables, wait)?;
+        if proof.is_good() {
+            return Ok(proof);
+        }
+    }
+    let rule = "something else clears accessed bits (DAMON, reclaim, another recorder), so that touches would be lost";
+    let users = ramline_kernel::damon::running(root);
+    let also = if users.is_empty() { String::new() } else { format!("; running: {}", users.join(", ")) };
+    let numbers = format!(
+        "of {} own pages touched {} were seen, and {} of {} that were not{also}",
+        proof.touched, proof.seen, proof.false_ones, proof.untouched
+    );
+    Err(KernelError::refused("record touches through", "accessed bits", rule, numbers))
+}
+
 /// Touches pages of our own and reads them after `wait`.
 ///
 /// # Errors

@@ -5,10 +5,12 @@
 
 use std::collections::HashMap;
 
+use ramline_kernel::KernelError;
 use ramline_kernel::bpf::{FileRead, FileReads};
 use ramline_trace::FileId;
 use ramline_trace::touches::{Epoch, EpochAccess, MOST_PAGES, MOST_RUNS, Run};
 
+use crate::recorded::FilesSeen;
 use crate::regions::{PAGE, Regions};
 
 /// Pages of an epoch that are kept; of more it is said that some are missing.
@@ -34,20 +36,82 @@ struct Going {
     last: u64,
 }
 
+/// Reads and writes of files as the kernel reports them, where it does.
+#[derive(Debug)]
+pub struct FileLog {
+    watch: Result<FileReads, KernelError>,
+    reads: Reads,
+}
+
+impl FileLog {
+    /// With what the kernel reports, or why it does not.
+    pub fn new(watch: Result<FileReads, KernelError>) -> FileLog {
+        FileLog { watch, reads: Reads::default() }
+    }
+
+    /// Something is reported.
+    pub const fn is_on(&self) -> bool {
+        self.watch.is_ok()
+    }
+
+    /// What is reported.
+    pub fn sees(&self) -> FilesSeen {
+        match &self.watch {
+            Ok(watch) if watch.sees_writes() => FilesSeen::All,
+            Ok(_) => FilesSeen::Reads,
+            Err(error) => FilesSeen::Unseen(error.to_string()),
+        }
+    }
+
+    /// Follows one more process.
+    pub fn follow(&mut self, pid: u32) {
+        if self.watch.as_ref().is_ok_and(|watch| watch.follow(pid).is_err()) {
+            self.reads.incomplete = true;
+        }
+    }
+
+    /// Takes in what was reported since.
+    pub fn take(&mut self) {
+        if let Ok(watch) = &mut self.watch {
+            self.reads.take(watch);
+        }
+    }
+
+    /// Ends an epoch: its records, how many pages they have, and whether some are missing. What was reported in it is news in the next.
+    pub fn epoch(&mut self, time_ns: u64, regions: &mut Regions) -> (Vec<Epoch>, u64, bool) {
+        let (records, pages) = self.reads.epoch(time_ns, regions);
+        self.next();
+        (records, pages, std::mem::take(&mut self.reads.incomplete))
+    }
+
+    /// Forgets what was reported so far: it is of no epoch.
+    pub fn forget(&mut self) {
+        self.take();
+        self.reads.forget();
+        self.next();
+    }
+
+    fn next(&mut self) {
+        if self.watch.as_mut().is_ok_and(|watch| watch.next_epoch().is_err()) {
+            self.reads.incomplete = true;
+        }
+    }
+}
+
 /// What was read and written since the last epoch.
 #[derive(Debug, Default)]
-pub struct Reads {
+struct Reads {
     stretches: Vec<Stretch>,
     times: HashMap<(FileId, u64), u8>,
     going: HashMap<u32, Going>,
     /// Some were lost.
-    pub incomplete: bool,
+    incomplete: bool,
     lost: u64,
 }
 
 impl Reads {
     /// Takes in what the kernel has noted by now.
-    pub fn take(&mut self, from: &mut FileReads) {
+    fn take(&mut self, from: &mut FileReads) {
         from.drain(|read| self.add(read));
         let lost = from.lost().unwrap_or(0);
         self.incomplete |= lost > self.lost;
@@ -99,7 +163,7 @@ impl Reads {
     }
 
     /// All of them as records of an epoch that ends now, each file a region of the recording; how many pages.
-    pub fn epoch(&mut self, time_ns: u64, regions: &mut Regions) -> (Vec<Epoch>, u64) {
+    fn epoch(&mut self, time_ns: u64, regions: &mut Regions) -> (Vec<Epoch>, u64) {
         let mut ends: HashMap<FileId, u64> = HashMap::new();
         for Stretch { file, run, .. } in &self.stretches {
             let end = ends.entry(*file).or_default();
@@ -131,7 +195,7 @@ impl Reads {
     }
 
     /// Forgets all of them: they are of no epoch.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.stretches.clear();
         self.times.clear();
     }

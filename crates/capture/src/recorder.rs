@@ -13,10 +13,12 @@ use ramline_trace::touches::{Epoch, EpochAccess, EpochState, MOST_RUNS, Record, 
 use ramline_units::{Bytes, Nanos};
 
 use crate::pace::{Pace, SHORTEST, expected_pause};
-use crate::proof::{Proof, prove};
-use crate::reads::Reads;
+use crate::proof::{Proof, prove_or_refuse};
+use crate::reads::FileLog;
+use crate::recorded::{CaptureError, Ended, Recorded};
 use crate::regions::{News, Regions};
 use crate::runs::RunsByRegion;
+use crate::target::Target;
 use crate::watched::{Look, Watched};
 
 /// So much of the disk is left free.
@@ -27,17 +29,6 @@ const RECLAIM: Duration = Duration::from_secs(1);
 const FILES: Duration = Duration::from_millis(50);
 /// How often the disk is looked at.
 const DISK: Duration = Duration::from_secs(1);
-
-/// Whose touches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// One process.
-    Process(u32),
-    /// A child of ours, all it has started, and what these leave behind.
-    Descendants,
-    /// The processes of a control group, by its directory, and of those below it.
-    Group(PathBuf),
-}
 
 /// How.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,97 +41,6 @@ pub struct Settings {
     pub overhead: f64,
     /// The directory of the file, of which some space is left free.
     pub dir: Option<PathBuf>,
-}
-
-/// Why a recording ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// All its processes have ended.
-    Processes,
-    /// The time was over.
-    Time,
-    /// A signal came.
-    Signal,
-    /// The disk is nearly full.
-    Disk,
-}
-
-/// A proof that fails is made again: reclaim that came by once will not have lost much.
-const PROOFS: usize = 3;
-
-/// Whether reads and writes of files are recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FilesSeen {
-    /// Both.
-    All,
-    /// Reads alone.
-    Reads,
-    /// Neither, and why.
-    Unseen(String),
-}
-
-/// How a recording went.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// What our own pages said before it.
-    pub proof: Proof,
-    /// What read(2) and write(2) did.
-    pub files: FilesSeen,
-    /// What of DAMON runs, which uses the same bits.
-    pub damon: Vec<String>,
-    /// Why it ended.
-    pub ended: Ended,
-    /// How long it was.
-    pub passed: Duration,
-    /// Epochs.
-    pub epochs: u64,
-    /// Epochs with reclaim.
-    pub reclaimed: u64,
-    /// Epochs of which something could not be read.
-    pub incomplete: u64,
-    /// Processes that were seen.
-    pub processes: u64,
-    /// Processes whose last epoch could not be read, since they had ended.
-    pub last_lost: u64,
-    /// Processes that may not be read.
-    pub unreadable: u64,
-    /// Pages touched, summed over epochs.
-    pub touched: u64,
-    /// The most pages that were present at once.
-    pub resident_peak: u64,
-    /// Of these, pages of huge pages.
-    pub huge_at_peak: u64,
-    /// CPU time of the processes.
-    pub cpu: Nanos,
-    /// CPU time of the recorder.
-    pub own_cpu: Nanos,
-    /// Time in which bits were read and cleared, as the clock has it.
-    pub looking: Duration,
-    /// The longest single look.
-    pub longest: Duration,
-    /// The length of epochs at the end.
-    pub epoch: Duration,
-}
-
-/// Why there is no recording.
-#[derive(Debug)]
-pub enum CaptureError {
-    /// The kernel does not allow it, or a process is not to be had.
-    Kernel(KernelError),
-    /// It could not be written.
-    Write(TouchesError),
-}
-
-impl From<KernelError> for CaptureError {
-    fn from(error: KernelError) -> CaptureError {
-        CaptureError::Kernel(error)
-    }
-}
-
-impl From<TouchesError> for CaptureError {
-    fn from(error: TouchesError) -> CaptureError {
-        CaptureError::Write(error)
-    }
 }
 
 /// What looks of one epoch gave.
@@ -192,8 +92,7 @@ pub struct Recorder {
     reclaim: ReclaimCount,
     regions: Regions,
     pace: Pace,
-    files: Result<FileReads, KernelError>,
-    reads: Reads,
+    files: FileLog,
 }
 
 impl Recorder {
@@ -212,7 +111,7 @@ impl Recorder {
         let mut recorder_pages = 0;
         let mut watched = BTreeMap::new();
         if settings.target != Target::Descendants {
-            for pid in pids(root, &settings.target)? {
+            for pid in settings.target.pids(root)? {
                 match Watched::open(root, pid, false) {
                     Ok(one) => {
                         recorder_pages += one.handle().resident().map_or(0, |bytes| bytes.0 / 4096);
@@ -224,36 +123,14 @@ impl Recorder {
             }
         }
         let pace = Pace::new(settings.overhead, recorder_pages);
-        let mut proof = Proof::default();
-        for _ in 0..PROOFS {
-            proof = prove(root, &mut tables, pace.length().min(Duration::from_secs(2)))?;
-            if proof.is_good() {
-                break;
-            }
-        }
-        if !proof.is_good() {
-            let rule =
-                "something else clears accessed bits (DAMON, reclaim, another recorder), so that touches would be lost";
-            let users = ramline_kernel::damon::running(root);
-            let also = if users.is_empty() { String::new() } else { format!("; running: {}", users.join(", ")) };
-            let numbers = format!(
-                "of {} own pages touched {} were seen, and {} of {} that were not{also}",
-                proof.touched, proof.seen, proof.false_ones, proof.untouched
-            );
-            return Err(KernelError::refused("record touches through", "accessed bits", rule, numbers));
-        }
+        let proof = prove_or_refuse(root, &mut tables, pace.length().min(Duration::from_secs(2)))?;
         // What has not begun yet cannot be reclaimed.
         if settings.target != Target::Descendants {
             std::thread::sleep(RECLAIM.saturating_sub(begin.elapsed()));
         }
         if settings.target != Target::Descendants && reclaim.grew(root) {
             let rule = "memory of these processes is being reclaimed, which uses the bits that a recording clears; recording would change what is reclaimed";
-            let object = match &settings.target {
-                Target::Process(pid) => format!("process {pid}"),
-                Target::Descendants => "a command".to_owned(),
-                Target::Group(dir) => dir.display().to_string(),
-            };
-            return Err(KernelError::refused("record touches of", object, rule, ""));
+            return Err(KernelError::refused("record touches of", settings.target.shown(), rule, ""));
         }
         let known: Vec<u32> = watched.keys().copied().collect();
         let files = match &settings.target {
@@ -274,8 +151,7 @@ impl Recorder {
             reclaim,
             regions: Regions::default(),
             pace,
-            files,
-            reads: Reads::default(),
+            files: FileLog::new(files),
         })
     }
 
@@ -299,11 +175,7 @@ impl Recorder {
         let own = process::own_usage()?.cpu();
         let mut out = Recorded {
             proof: self.proof,
-            files: match &self.files {
-                Ok(files) if files.sees_writes() => FilesSeen::All,
-                Ok(_) => FilesSeen::Reads,
-                Err(error) => FilesSeen::Unseen(error.to_string()),
-            },
+            files: self.files.sees(),
             damon: ramline_kernel::damon::running(&self.root),
             ended: Ended::Processes,
             passed: Duration::ZERO,
@@ -328,9 +200,7 @@ impl Recorder {
         }
         // A command that we have started begins now.
         if self.settings.target != Target::Descendants {
-            self.read_files();
-            self.reads.forget();
-            self.next_epoch_of_files();
+            self.files.forget();
         }
         self.regions.news.retain(|news| matches!(news, News::Region(_)));
         for one in self.watched.values() {
@@ -396,7 +266,7 @@ impl Recorder {
     /// Takes in processes that have begun, so that what they touch is seen even if they end before the epoch does.
     fn admit(&mut self, out: &mut Recorded) -> Result<(), CaptureError> {
         let start = Instant::now();
-        for pid in self.arrived()? {
+        for pid in self.settings.target.arrived(&self.root)? {
             if self.unreadable.contains(&pid) {
                 continue;
             }
@@ -405,9 +275,7 @@ impl Recorder {
                 let opened = Watched::open(&self.root, pid, true).ok();
                 if let Some(mut one) = opened.filter(|one| one.handle().is_alive()) {
                     one.keep(&mut self.tables, self.keeper.as_ref())?;
-                    if self.files.as_ref().is_ok_and(|files| files.follow(pid).is_err()) {
-                        self.reads.incomplete = true;
-                    }
+                    self.files.follow(pid);
                     place.insert(one);
                     out.processes += 1;
                 }
@@ -464,7 +332,7 @@ impl Recorder {
             sum.add(look);
         }
         gone.iter().for_each(|pid| drop(self.watched.remove(pid)));
-        self.read_files();
+        self.files.take();
         let Sum { touched, resident, files, huge, mut state, late, lost } = sum;
         // What several processes map is there once.
         let resident = resident + files.ordered().all().map(|(_, run)| run.count).sum::<u64>();
@@ -474,9 +342,8 @@ impl Recorder {
         state.time_ns = Nanos::from(start.duration_since(begin)).0;
         state.resident_pages = resident;
         state.reclaimed |= self.reclaim.grew(&self.root);
-        let (files, pages) = self.reads.epoch(state.time_ns, &mut self.regions);
-        self.next_epoch_of_files();
-        state.incomplete |= std::mem::take(&mut self.reads.incomplete);
+        let (files, pages, incomplete) = self.files.epoch(state.time_ns, &mut self.regions);
+        state.incomplete |= incomplete;
         self.write_news(writer)?;
         writer.record(&Record::State(state))?;
         for (region, runs) in touched.sorted() {
@@ -504,44 +371,18 @@ impl Recorder {
         Ok(Duration::from_nanos(ramline_units::growth(cpu.0, process::own_usage()?.cpu().0).unwrap_or(0)))
     }
 
-    /// The processes there are now, known or not. One process stays the only one: its number may come to mean another.
-    fn arrived(&self) -> Result<Vec<u32>, KernelError> {
-        match &self.settings.target {
-            Target::Process(_) => Ok(Vec::new()),
-            target => match pids(&self.root, target) {
-                // A group that was removed has no processes.
-                Err(error) if error.is_absent() => Ok(Vec::new()),
-                other => other,
-            },
-        }
-    }
-
     /// Waits until a process ends, or for so long; reads of files are taken in meanwhile.
     fn wait(&mut self, time: Duration) {
         let begun = Instant::now();
         loop {
             let left = time.saturating_sub(begun.elapsed());
             // Where there are many processes, waiting for all of them takes time too.
-            let next = if self.files.is_ok() { left.min(FILES.max(self.admission)) } else { left };
+            let next = if self.files.is_on() { left.min(FILES.max(self.admission)) } else { left };
             let ended = process::wait_for_an_end(self.watched.values().map(Watched::handle), next);
-            self.read_files();
+            self.files.take();
             if ended || begun.elapsed() >= time || signals::interrupted() {
                 return;
             }
-        }
-    }
-
-    /// What files were read and written since.
-    fn read_files(&mut self) {
-        if let Ok(files) = &mut self.files {
-            self.reads.take(files);
-        }
-    }
-
-    /// What was reported in this epoch is news in the next.
-    fn next_epoch_of_files(&mut self) {
-        if self.files.as_mut().is_ok_and(|files| files.next_epoch().is_err()) {
-            self.reads.incomplete = true;
         }
     }
 
@@ -558,27 +399,5 @@ impl Recorder {
     fn is_disk_full(&self) -> bool {
         let dir = self.settings.dir.as_deref();
         dir.and_then(|dir| place::describe(dir).ok()).is_some_and(|place| place.available < KEPT_FREE)
-    }
-}
-
-/// The processes there are now. Of ourselves nothing is recorded.
-fn pids(root: &Root, target: &Target) -> Result<Vec<u32>, KernelError> {
-    let own = std::process::id();
-    match target {
-        Target::Process(pid) => Ok(vec![*pid]),
-        Target::Group(dir) => {
-            let mut found = ramline_kernel::cgroup::processes_below(root, dir)?;
-            found.retain(|pid| *pid != own);
-            Ok(found)
-        }
-        Target::Descendants => {
-            let (mut out, mut left) = (Vec::new(), vec![own]);
-            while let Some(pid) = left.pop() {
-                let children = process::process_children(root, pid)?;
-                left.extend(&children);
-                out.extend(children);
-            }
-            Ok(out)
-        }
     }
 }
