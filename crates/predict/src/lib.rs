@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`question`] | a load, its settings, and what the caller gives: workers, free memory, lengths of compressed pages |
-//! | [`recorded`] | a recording as a question: what it leaves open, what it needs, what is said first |
+//! | [`recorded`], [`ways`], [`need`] | a recording as a question: what is said first, what it leaves open, how much memory it needs |
 //! | [`settings`] | a question answered, setting by setting |
 //! | [`against`] | the same for a series that was measured, whose machine and program are taken from it |
 //! | [`known`], `basis`, `measured` | what a series says about them, what times rest on, what a run measured |
@@ -28,6 +28,7 @@ pub mod known;
 pub mod lengths;
 pub mod margin;
 mod measured;
+pub mod need;
 pub mod pace;
 pub mod profile;
 pub mod question;
@@ -35,6 +36,7 @@ mod range;
 pub mod recorded;
 mod root;
 pub mod settings;
+pub mod ways;
 pub mod workers;
 
 #[cfg(test)]

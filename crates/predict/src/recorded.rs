@@ -3,34 +3,20 @@
 //! What it is not: sure of what no recorder sees. Which touches were stores, and their order within an epoch, are drawn from all that may be; how much of a program's memory is not in its page
 //! tables is assumed. What could not be known at all is said: counts where pages leave RAM in the epoch in which they were touched.
 
-mod need;
-
-use std::sync::Arc;
-
 use ramline_sim::chance::Chance;
 use ramline_sim::memory::{Setting, SwapTo};
 use ramline_sim::run::{self, Outcome};
-use ramline_trace::recording::{Open, Recording};
-use ramline_trace::touch::Touches;
+use ramline_trace::recording::Recording;
 use ramline_units::{Bytes, JsonSchema};
 use serde::Serialize;
 
 use crate::forecast::{Figures, Forecast, Foretold, Range};
-pub use need::{Needs, need};
+use crate::need::{ENOUGH, Needs, PAGE};
 
-/// Traces that one recording is taken for. Each has another share of stores, from none to all of what is touched again; four orders are among them.
-const WAYS: u32 = 8;
-/// Pages of an epoch that were touched in a row, where they are neighbours: from one by one to a quarter of a MiB, twice the usual read-ahead. Sequential programs are foretold
-/// well with long blocks and skewed ones with short ones (five times the major faults, or a fifth less, with the others).
-const BLOCKS: [u32; 4] = [64, 1, 16, 4];
 /// Slower by less than this is as fast: no one has to change a setting for it.
 const NOTICED: f64 = 1.1;
 /// And by less than this it is the same.
 pub(crate) const JUST_AS_LONG: f64 = 1.01;
-/// A group that has all it wants: pages beyond any load.
-const ENOUGH: u64 = 1 << 40;
-const PAGE: u64 = 4096;
-
 /// What is known of a recording beside its touches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
@@ -100,20 +86,6 @@ impl Recorded {
 const FEW: u64 = 10;
 /// See [`Recorded::is_coarse`].
 const PARTS_OF_A_LIMIT: u64 = 3;
-
-/// The traces that a recording may have been. The first is as near to the middle of what is open as there is one.
-#[must_use]
-pub fn ways(recording: &Arc<Recording>, seed: u64) -> Vec<Arc<dyn Touches>> {
-    let way = |number: u32| {
-        let open = Open {
-            stores: f64::from(number) / f64::from(WAYS - 1),
-            block: BLOCKS.get(number as usize % BLOCKS.len()).copied().unwrap_or(1),
-            seed: seed.wrapping_add(number.into()),
-        };
-        Arc::new(recording.drawn(open)) as Arc<dyn Touches>
-    };
-    (0..WAYS).map(|number| way((number + WAYS / 2) % WAYS)).collect()
-}
 
 /// The same run with enough memory, to be held against: what it does in any case.
 #[must_use]

@@ -13,8 +13,8 @@ use ramline_lab::forecast::refusal;
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
+use ramline_predict::need::Needs;
 use ramline_predict::question::Question;
-use ramline_predict::recorded::Needs;
 use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 

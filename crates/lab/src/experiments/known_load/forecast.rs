@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ramline_predict::forecast::RUNS;
-use ramline_predict::recorded::{self, Needs, Recorded};
+use ramline_predict::need::{self, Needs};
+use ramline_predict::recorded::Recorded;
+use ramline_predict::ways;
 use ramline_sandbox::observe::SAMPLE_EVERY;
 use ramline_trace::recording::Recording;
 use ramline_trace::touch::{Memory, Touches};
@@ -63,7 +65,7 @@ pub fn of_recording(
     asked.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
     // Outside the lab no observer reads the group's statistics every 100 ms.
     asked.fresh_statistics = false;
-    let mut ways = recorded::ways(recording, asked.seed);
+    let mut ways = ways::ways(recording, asked.seed);
     let first = ways.remove(0);
     let name = recording.header().origin.name.clone();
     let question = asked_of(first, name, None, Vec::new(), &asked)?;
@@ -76,7 +78,7 @@ pub fn of_recording(
 /// # Errors
 /// It cannot be simulated.
 pub fn need_of(recording: &Arc<Recording>) -> Result<Needs, PredictError> {
-    recorded::need(recording)
+    need::need(recording)
 }
 
 fn asked_of(

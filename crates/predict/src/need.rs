@@ -9,13 +9,16 @@ use ramline_sim::chance::{self, Chance};
 use ramline_sim::load::{Compact, Overhead};
 use ramline_sim::memory::Setting;
 use ramline_sim::run::{self, Outcome};
-use ramline_trace::recording::{Open, Recording};
+use ramline_trace::recording::Recording;
 use ramline_trace::touch::{Memory, Touches};
 use ramline_units::Bytes;
 
-use super::{BLOCKS, ENOUGH, PAGE, WAYS};
 use crate::error::{PredictError, Result};
+use crate::ways;
 
+/// A group that has all it wants: pages beyond any load.
+pub(crate) const ENOUGH: u64 = 1 << 40;
+pub(crate) const PAGE: u64 = 4096;
 /// Of the presets, that of Linux 6.18 with classic lists.
 const KERNEL: usize = 2;
 /// What the kernel keeps for a program, in pages: the least and the most. Assumed: two programs of the lab had 194 and 206, and a processor charges up to
@@ -49,12 +52,12 @@ pub fn need(recording: &Arc<Recording>) -> Result<Needs> {
     let resident = recording.extent().resident_pages;
     let read = recording.pages_read();
     if read == 0 {
-        let (mapped, overhead) = of_mapped(first_of(recording).as_ref(), resident, overhead)?;
+        let (mapped, overhead) = of_mapped(ways::first(recording).as_ref(), resident, overhead)?;
         return Ok(Needs { mapped, cached: mapped, overhead });
     }
     let unread = Arc::new(recording.without_reads());
-    let (mapped, overhead) = of_mapped(first_of(&unread).as_ref(), resident, overhead)?;
-    let way = first_of(recording);
+    let (mapped, overhead) = of_mapped(ways::first(&unread).as_ref(), resident, overhead)?;
+    let way = ways::first(recording);
     let load = Compact::from_touches(way.as_ref())?.ok_or_else(large)?.with_overhead(overhead);
     let least = mapped.0 / PAGE;
     let most = simulated(&load, ENOUGH).most.max(least);
@@ -103,11 +106,6 @@ fn simulated(load: &Compact, limit: u64) -> Outcome {
     let setting = Setting::without_limit(limit, ramline_sim::kernel::PRESETS[KERNEL]);
     let setting = Setting { base: chance::least_base(load), ..setting };
     run::compact(load, run::pages(load, |_, _| 0), setting, u64::MAX, Chance::default())
-}
-
-fn first_of(recording: &Arc<Recording>) -> Arc<dyn Touches> {
-    let open = Open { stores: f64::from(WAYS / 2) / f64::from(WAYS - 1), block: BLOCKS[0], seed: 0 };
-    Arc::new(recording.drawn(open))
 }
 
 fn large() -> PredictError {
