@@ -107,8 +107,8 @@ PAIRS = [
 ]
 
 
-def untouched(group, seconds=10):
-    """Anonymous bytes of a group's processes that none of them touches for so long, by accessed bits as /proc/PID/clear_refs and smaps have them."""
+def untouched(group, seconds):
+    """Anonymous bytes of a group's processes that they do not touch for so long, by accessed bits as /proc/PID/clear_refs and smaps have them."""
     processes = (group.path / "cgroup.procs").read_text().split()
     for pid in processes:
         Path(f"/proc/{pid}/clear_refs").write_text("1")
@@ -144,7 +144,8 @@ def pair(name, service, how, load, room):
                 time.sleep(5)
                 warm(group, 90)
                 seen = ramline("need", group.path.name, "--zram", "--for", "20s")
-                cold = untouched(group)
+                # For as long as it was watched itself.
+                cold = untouched(group, (seen.get("zram") or {}).get("time", 10e9) / 1e9)
                 device = device_of(files)
                 base, present = per_operation(device, count, MEASURED), stat(group, "total_rss")
                 with zram(1024 * MIB):
@@ -182,26 +183,23 @@ def database(only):
         set_limit(group, 512 * MIB)
         time.sleep(20)
         warm(group, 60)
-        said, small = [], []
-        for _ in range(2):
-            seen = ramline("need", group.path.name)
-            said.append({"answer": seen.get("answer"), "steps": seen.get("steps"), "reads_ahead": seen.get("reads_ahead"), "watched": seen.get("curve", {}).get("watched")})
-            small.append(transactions(log, device))
+        small = [transactions(group, log, device) for _ in range(2)]
         set_limit(group, 1024 * MIB)
         time.sleep(60)
         warm(group, 120)
-        large = [transactions(log, device) for _ in range(2)]
-        print(json.dumps([said, small, large, time.monotonic() - begun]), flush=True)
-        left = (sum(large) / 2) / (sum(small) / 2)
-        rows.append({"name": "PostgreSQL, 1.05 GB, look-ups all alike; 512 MiB and 1 GiB", "said": [{"need": (one["answer"] or {}).get("size"), "left": (one["steps"] or [{}])[-1].get("left")} for one in said],
-                     "measured": left, "small": small, "large": large, "whole": said})
+        large = [transactions(group, log, device) for _ in range(2)]
+        print(json.dumps([small, large, time.monotonic() - begun]), flush=True)
+        left = {what: sum(one[what] for one in large) / sum(one[what] for one in small) for what in ("misses", "requests")}
+        rows.append({"name": "PostgreSQL, 1.05 GB, look-ups all alike; 512 MiB and 1 GiB", "said": [one["said"] for one in small], "left": left, "small": small, "large": large})
     return rows
 
 
-def transactions(log, device, seconds=15):
-    """Requests of the disk for each transaction."""
+def transactions(group, log, device):
+    """What `need` says, and of the same time misses and requests of the disk for each transaction."""
     first, begun = reads(device)[0], time.monotonic()
-    time.sleep(seconds)
+    seen = ramline("need", group.path.name)
     last, ended = reads(device)[0], time.monotonic()
     time.sleep(0.5)
-    return (last - first) / max(1, len(log.between(begun, ended)))
+    each, curve, steps = len(log.between(begun, ended)) / (ended - begun), seen.get("curve") or {}, seen.get("steps") or [{}]
+    said = {"need": (seen.get("answer") or {}).get("size"), "left": steps[-1].get("left"), "at_most": steps[-1].get("at_most"), "reads_ahead": seen.get("reads_ahead"), "watched": curve.get("watched")}
+    return {"said": said, "misses": curve.get("misses", 0) / (curve.get("watched", 1) / 1e9) / each, "requests": (last - first) / (ended - begun) / each}

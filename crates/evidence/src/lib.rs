@@ -56,5 +56,5 @@ pub use record::{
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};
 pub use tiers::{CodecTimes, RAM, TierChange, TierMeasurement, TierReport, is_disk, is_swap_area};
-pub use trial::{SizeTrial, SizeVerified, TrialDirection, TrialEnd, TrialSample};
+pub use trial::{SizeTrial, SizeVerified, TimeLostBy, TrialDirection, TrialEnd, TrialSample};
 pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, SeriesVersus, together};

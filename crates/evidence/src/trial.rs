@@ -72,12 +72,25 @@ pub struct SizeTrial {
     pub tripped: Option<Bytes>,
     /// The share of the time that it was allowed to lose.
     pub guard: Option<f64>,
-    /// Time lost is the kernel's own measure (PSI); else misses, each as long as a read took the disk.
-    pub by_pressure: bool,
+    /// Who says how much time was lost.
+    pub time_lost_by: TimeLostBy,
     /// How long it took.
     pub took: Nanos,
     /// How long it lost more than the guard allows.
     pub over_guard: Nanos,
+}
+
+/// Who says how much time a group lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeLostBy {
+    /// The kernel, of the group (PSI, version 2).
+    GroupPressure,
+    /// The kernel, of the whole machine (PSI); taken for the group's while the group missed something.
+    MachinePressure,
+    /// Nobody: misses, each as long as a read took the disk.
+    #[default]
+    Misses,
 }
 
 /// The answer, set as the limit and measured.

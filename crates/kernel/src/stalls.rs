@@ -11,8 +11,18 @@ use crate::{Root, zram};
 /// `full ... total=N` of PSI: time in which all tasks waited for memory, in microseconds since boot; `None` without PSI.
 #[must_use]
 pub fn full_us(root: &Root) -> Option<u64> {
+    memory_us(root, "full ")
+}
+
+/// `some ... total=N` of PSI: time in which a task waited for memory, in microseconds since boot; `None` without PSI.
+#[must_use]
+pub fn some_us(root: &Root) -> Option<u64> {
+    memory_us(root, "some ")
+}
+
+fn memory_us(root: &Root, line: &str) -> Option<u64> {
     let text = read_text(&root.path("/proc/pressure/memory")).ok()?;
-    text.lines().find(|line| line.starts_with("full "))?.split("total=").nth(1)?.trim().parse().ok()
+    text.lines().find(|found| found.starts_with(line))?.split("total=").nth(1)?.trim().parse().ok()
 }
 
 /// `some avg10` of PSI for `memory` or `io`: the share of the last ten seconds, in percent, in which a task waited; `None` without PSI.

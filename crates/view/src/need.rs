@@ -3,7 +3,7 @@
 mod curve;
 mod zram;
 
-use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd};
+use ramline_evidence::{SizeTrial, TimeLostBy, TrialDirection, TrialEnd};
 use ramline_model::need::{Need, NeedAnswer, NeedStep, READ_AHEAD_WORST};
 use ramline_sheet::format;
 
@@ -115,7 +115,11 @@ fn tried(sheet: &mut Sheet, trial: &SizeTrial) {
             sheet.line(down(trial));
             let guard = trial.guard.map(number::percent).unwrap_or_default();
             let worst = trial.worst().map(number::percent).unwrap_or_default();
-            let by = if trial.by_pressure { "PSI" } else { "misses times the time of a read" };
+            let by = match trial.time_lost_by {
+                TimeLostBy::GroupPressure => "PSI",
+                TimeLostBy::MachinePressure => "PSI of the machine",
+                TimeLostBy::Misses => "misses times the time of a read",
+            };
             sheet.dim(format!(
                 "Tried: it was made smaller by 1.5 % a second for {took}, and is free to grow again. It lost more than {guard} of its time ({by}) for \
                  {}, {worst} in the worst second. What it uses less often than in that time is not seen.",

@@ -57,5 +57,5 @@ def down(seen, what):
     whole = FILE + current - stat["file"]
     note(f"{what}: down from {current / MIB:.1f} MiB: {document['answer']}, {document['trial']['end']}, needs {whole / MIB:.1f} MiB")
     near(f"{what}: the size is without the file that is not used", size_of(document) or 0, whole, 0.07)
-    check(f"{what}: by the kernel's own measure of time lost", document["trial"]["by_pressure"], document["trial"])
+    check(f"{what}: by the kernel's own measure of time lost", document["trial"]["time_lost_by"] == "group_pressure", document["trial"])
     equal(f"{what}: its limit was not touched", seen.text("down.max").strip(), str(256 * MIB))

@@ -58,7 +58,7 @@ impl Ramp<'_> {
             self.done.samples.push(sample);
             seen(&sample, self.target);
             self.is_same()?;
-            let lost = sample.lost.unwrap_or(0.0) - self.baseline;
+            let lost = self.lost(&sample).unwrap_or(0.0);
             over = if lost > GUARD { over + 1 } else { 0 };
             self.press(sample.size)?;
             if seconds > SETTLES {

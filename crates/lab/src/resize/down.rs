@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use ramline_evidence::{SizeTrial, TrialDirection, TrialEnd, TrialSample};
+use ramline_evidence::{SizeTrial, TimeLostBy, TrialDirection, TrialEnd, TrialSample};
 use ramline_kernel::cgroup::OomNotices;
 
 use super::held::Held;
@@ -61,7 +61,7 @@ pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut Seen<'
             ..SizeTrial::default()
         },
     };
-    ramp.done.by_pressure = ramp.meter.by_pressure(&before);
+    ramp.done.time_lost_by = Meter::time_lost_by(&before);
     seen(&baseline, size);
     let begun = Instant::now();
     let held = if ramp.by_request { None } else { Some(Held::begin(trial, subject, size)?) };
@@ -130,7 +130,7 @@ impl Ramp<'_> {
         let (end, sample) = loop {
             std::thread::sleep(LOOK);
             let sample = self.look()?;
-            let lost = sample.lost.map(|lost| lost - self.baseline);
+            let lost = self.lost(&sample);
             let is_whole = sample_is_whole(&self.readings);
             if is_whole && lost.is_some_and(|lost| lost > GUARD * BURST) {
                 break (TrialEnd::Burst, sample);
@@ -179,6 +179,12 @@ impl Ramp<'_> {
         };
         self.end(end, &sample);
         Ok(())
+    }
+
+    /// The share of its time that it lost more than before. What the machine waits for while the group misses nothing is another's.
+    pub(super) fn lost(&self, sample: &TrialSample) -> Option<f64> {
+        let is_others = self.done.time_lost_by == TimeLostBy::MachinePressure && sample.misses <= 0.0;
+        sample.lost.map(|lost| if is_others { 0.0 } else { lost - self.baseline })
     }
 
     /// It had no memory left at its limit, be it for a moment.

@@ -1,18 +1,19 @@
 //! What a group misses and how much time that costs it, read again and again.
 //!
 //! Misses are counted by the programs of [`ramline_kernel::bpf`]; where the kernel has none for us, its own refaults are taken, which leave out pages whose
-//! eviction it has forgotten. Time lost is the group's own pressure (version 2), else misses and swap-ins, each as long as a read took the disk meanwhile;
-//! a swap-in from zram as long as a page of our own takes out and in.
+//! eviction it has forgotten. Time lost is the group's own pressure (version 2), else the machine's, which counts only while the group misses something. Without
+//! PSI it is misses and swap-ins, each as long as a read took the disk meanwhile; a swap-in from zram as long as a page of our own takes out and in.
 //!
 //! Worked example: 300 misses in a second and 30 ms that the disk took for 300 reads are 3 % of the time lost.
 
 use std::collections::BTreeSet;
 
-use ramline_evidence::TrialSample;
+use ramline_evidence::{TimeLostBy, TrialSample};
 use ramline_gather::requests;
 use ramline_kernel::bpf::{PageCacheChange, PageCacheWatch};
 use ramline_kernel::cgroup::{Existing, ids_below};
 use ramline_kernel::place::whole_disk;
+use ramline_kernel::stalls::some_us;
 use ramline_snapshot::blocks::Reads;
 use ramline_trace::FileId;
 use ramline_trace::ghosts::Ghosts;
@@ -36,6 +37,8 @@ pub struct Reading {
     stat: GroupStat,
     files: Reads,
     swap: Reads,
+    /// Of the machine, where the kernel has none of the group.
+    machine_us: Option<u64>,
 }
 
 impl Reading {
@@ -138,14 +141,21 @@ impl<'a> Meter<'a> {
         };
         let files = if self.disks.is_empty() { sum(&mut self.all_disks.iter()) } else { sum(&mut self.disks.iter()) };
         let swap = sum(&mut self.swap_disks.iter());
-        let reading = Reading { at: Instant::now(), misses, stat, files, swap };
+        let machine_us = if stat.psi_some_us.is_none() { some_us(self.root) } else { None };
+        let reading = Reading { at: Instant::now(), misses, stat, files, swap, machine_us };
         self.first.get_or_insert(reading);
         Ok(reading)
     }
 
-    /// Whether the kernel itself says how much time is lost.
-    pub const fn by_pressure(&self, reading: &Reading) -> bool {
-        reading.stat.psi_some_us.is_some()
+    /// Who says how much time is lost.
+    pub const fn time_lost_by(reading: &Reading) -> TimeLostBy {
+        if reading.stat.psi_some_us.is_some() {
+            TimeLostBy::GroupPressure
+        } else if reading.machine_us.is_some() {
+            TimeLostBy::MachinePressure
+        } else {
+            TimeLostBy::Misses
+        }
     }
 
     /// What happened between two readings.
@@ -155,6 +165,7 @@ impl<'a> Meter<'a> {
         let swap_ins = grown(before.stat.refault_anon, after.stat.refault_anon);
         let misses = ramline_units::growth(before.misses, after.misses).unwrap_or(0);
         let pressure = grown(before.stat.psi_some_us, after.stat.psi_some_us);
+        let pressure = pressure.or_else(|| grown(before.machine_us, after.machine_us));
         let lost_ns = match pressure {
             Some(waited) => Some(waited as f64 * 1e3),
             None => {

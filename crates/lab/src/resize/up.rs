@@ -37,7 +37,7 @@ pub fn up(
     let mut done = SizeTrial {
         direction: TrialDirection::Up,
         before: meter.between(&first, &before),
-        by_pressure: meter.by_pressure(&before),
+        time_lost_by: Meter::time_lost_by(&before),
         ..SizeTrial::default()
     };
     seen(&done.before, ceiling);

@@ -138,8 +138,8 @@ fn swappiness_0_holds_for_groups_in_both_versions_and_not_for_the_whole_machine(
 #[test]
 fn swappiness_1_reads_far_more_code_and_still_gets_through() {
     let page = page("experiments/code-plus-data.md");
-    assert!(page.contains("Swappiness 1 is not \"a little swap\"") && page.contains("but it gets through"), "{page}");
-    assert!(page.contains("a round takes 0.89 s against 3.03 without swap, and 1.08 against 3.06"), "{page}");
+    assert!(page.contains("Swappiness 1 is not \"a little swap\""), "{page}");
+    assert!(page.contains("but completes: 0.89 s a round below, against 3.03 without swap"), "{page}");
     // Runs that did not do as many rounds are compared per round (A11).
     assert!(page.contains("per round its counts compare with those of a run that finished"), "{page}");
 }
