@@ -38,9 +38,10 @@ wait $server
 
 PGBENCH = """PATH=/usr/lib/postgresql/15/bin:$PATH; export PATH
 cd "$1"
+rm -f data/postmaster.pid .s.PGSQL.*
 setpriv --reuid postgres --regid postgres --clear-groups postgres -D "$1/data" -k "$1" -c listen_addresses= -c shared_buffers=128MB -c fsync=off -c autovacuum=off &
 server=$!
-until pg_isready -q -h "$1"; do sleep 0.05; done
+until pg_isready -q -h "$1"; do kill -0 $server || exit 1; sleep 0.05; done
 setpriv --reuid postgres --regid postgres --clear-groups pgbench -n -S -c 2 -t 60000 -h "$1" -U postgres --random-seed=53 postgres > /dev/null
 kill -INT $server
 wait $server
