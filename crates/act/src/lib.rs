@@ -33,6 +33,7 @@ mod run;
 pub mod standing;
 mod state;
 mod step;
+mod swapoff;
 mod undo;
 pub mod upkeep;
 
@@ -45,3 +46,4 @@ pub use recover::{Report, RunReport, clean_up, recover};
 pub use run::{Mark, Run};
 pub use state::StateDir;
 pub use step::Step;
+pub use swapoff::check_swapoff;

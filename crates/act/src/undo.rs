@@ -13,6 +13,7 @@ use ramline_kernel::{FileKey, KernelError, Result, Root, loopdev, mount, process
 use ramline_units::{Bytes, Limit};
 
 use crate::step::Step;
+use crate::swapoff::check_swapoff;
 
 /// How an undo ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -316,7 +317,7 @@ fn swap_off(root: &Root, path: &Path, uuid: &str) -> Result<Outcome> {
     if !ours {
         return Ok(Outcome::LeftAlone("the swap area there has another header than ours".to_owned()));
     }
-    swap::swapoff_preflight(root, path)?;
+    check_swapoff(root, path)?;
     swap::swapoff(path).map(|()| Outcome::Removed)
 }
 

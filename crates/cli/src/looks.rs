@@ -33,7 +33,7 @@ impl<'a> Looks<'a> {
     /// The source is a capture, which is one moment.
     pub fn twice_for(&self, what: &str) -> Result<()> {
         let text = || format!("{what} is seen between two looks, and a capture is one\n  try: another --sort");
-        ensure!(self.source.is_live() || self.source.past.is_some(), Failure::usage(text()));
+        ensure!(matches!(self.source.kind(), SourceKind::Live | SourceKind::Recorded(_)), Failure::usage(text()));
         self.span.set(self.span.get().or(Some(Duration::from_secs(1))));
         Ok(())
     }

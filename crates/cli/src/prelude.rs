@@ -27,5 +27,5 @@ pub(crate) use crate::exit::{self, Failure};
 pub(crate) use crate::looks::Looks;
 pub(crate) use crate::output::{self, Format, Shown};
 pub(crate) use crate::progress::Terminal;
-pub(crate) use crate::source::Source;
+pub(crate) use crate::source::{Source, SourceKind};
 pub(crate) use crate::{consent, duration, place, remembered, state, whom};

@@ -24,10 +24,33 @@ pub struct Source {
     pub past: Option<Arc<Recorded>>,
 }
 
+/// What the options name, one at a time.
+#[derive(Debug, Clone, Copy)]
+pub enum SourceKind<'a> {
+    /// The machine this runs on.
+    Live,
+    /// A captured tree.
+    Tree(&'a Path),
+    /// A file of `ramline snapshot`.
+    File(&'a Path),
+    /// A moment of a recording.
+    Recorded(&'a Recorded),
+}
+
 impl Source {
+    /// What the options name.
+    pub fn kind(&self) -> SourceKind<'_> {
+        match (&self.past, &self.file, &self.root) {
+            (Some(recorded), ..) => SourceKind::Recorded(recorded),
+            (None, Some(file), _) => SourceKind::File(file),
+            (None, None, Some(dir)) => SourceKind::Tree(dir),
+            (None, None, None) => SourceKind::Live,
+        }
+    }
+
     /// True when the answer is about the machine this runs on.
-    pub const fn is_live(&self) -> bool {
-        self.root.is_none() && self.file.is_none() && self.past.is_none()
+    pub fn is_live(&self) -> bool {
+        matches!(self.kind(), SourceKind::Live)
     }
 
     /// Refuses commands that do something when the source is a capture.
@@ -45,9 +68,15 @@ impl Source {
     /// # Errors
     /// `--root` names no directory.
     pub fn kernel_root(&self) -> Result<Root> {
-        let past = "this needs the machine itself, and a moment of the past is none\n  try: the same without --at";
-        anyhow::ensure!(self.past.is_none(), Failure::usage(past));
-        let Some(dir) = &self.root else { return Ok(Root::live()) };
+        let dir = match self.kind() {
+            SourceKind::Live | SourceKind::File(_) => return Ok(Root::live()),
+            SourceKind::Tree(dir) => dir,
+            SourceKind::Recorded(_) => {
+                let past =
+                    "this needs the machine itself, and a moment of the past is none\n  try: the same without --at";
+                return Err(Failure::usage(past).into());
+            }
+        };
         anyhow::ensure!(
             dir.is_dir(),
             Failure::usage(format!("--root {}: not a directory\n  try: ramline snapshot --tree DIR", dir.display()),)
@@ -68,16 +97,14 @@ impl Source {
     /// # Errors
     /// As [`Source::snapshot`].
     pub fn snapshot_walking(&self, want: Wanted, walking: Walking) -> Result<Snapshot> {
-        if let Some(past) = &self.past {
-            return Ok(captured(past.snapshot.clone()));
-        }
-        match &self.file {
-            Some(path) => {
+        match self.kind() {
+            SourceKind::Recorded(recorded) => Ok(captured(recorded.snapshot.clone())),
+            SourceKind::File(path) => {
                 let read = input::read_named_text("read the snapshot", path, input::DOCUMENT);
                 let text = read.map_err(|error| error.or_hint("ramline snapshot > FILE"))?;
                 Ok(captured(Snapshot::from_json(&path.display().to_string(), &text)?))
             }
-            None => Ok(gather_walking(&self.kernel_root()?, want, walking)),
+            SourceKind::Live | SourceKind::Tree(_) => Ok(gather_walking(&self.kernel_root()?, want, walking)),
         }
     }
 
@@ -97,10 +124,9 @@ impl Source {
     /// # Errors
     /// `--root` names no directory.
     pub fn set_up(&self) -> Result<SetUp> {
-        match self.file {
-            _ if self.past.is_some() => Ok(SetUp::default()),
-            Some(_) => Ok(SetUp::default()),
-            None => Ok(ramline_gather::set_up(&self.kernel_root()?)),
+        match self.kind() {
+            SourceKind::Recorded(_) | SourceKind::File(_) => Ok(SetUp::default()),
+            SourceKind::Live | SourceKind::Tree(_) => Ok(ramline_gather::set_up(&self.kernel_root()?)),
         }
     }
 
@@ -122,8 +148,8 @@ impl Source {
         span: Option<Duration>,
         walking: Walking,
     ) -> Result<(Option<Snapshot>, Snapshot)> {
-        if let Some(past) = &self.past {
-            return Ok((past.before.clone().map(captured), captured(past.snapshot.clone())));
+        if let SourceKind::Recorded(recorded) = self.kind() {
+            return Ok((recorded.before.clone().map(captured), captured(recorded.snapshot.clone())));
         }
         anyhow::ensure!(
             span.is_none() || self.is_live(),

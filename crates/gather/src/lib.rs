@@ -10,6 +10,7 @@
 //! | [`swapped`] | whose pages are in swap: slots of the areas by process, and zram's own list of slots |
 //! | [`naming`] | names for what records call by numbers: files, tasks, disks |
 //! | [`vm_settings`] | settings below `/proc/sys/vm` beyond those of a snapshot |
+//! | [`headroom`] | how much memory can be taken: the least that the machine and the groups above us leave |
 //! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |
 //!
 //! It makes no system call that changes anything, and no judgement: what was read is judged by `ramline-model`.
@@ -23,6 +24,7 @@
 //! ```
 
 pub mod hardware;
+pub mod headroom;
 pub mod held;
 pub mod mappers;
 mod mapping;

@@ -14,28 +14,28 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-mod cramped;
 mod delegated;
 mod existing;
 mod group;
 mod hierarchy;
 mod ids;
+mod limited;
 mod oom;
 mod path;
 mod reclaim;
-mod room;
 mod stat;
+mod swapped;
 mod v1;
 mod v2;
 
-pub use cramped::{Cramped, cramped};
 pub use delegated::move_process;
 pub use existing::{Existing, Lowered, Setting};
 pub use group::Group;
 pub use hierarchy::{Hierarchy, group_of, processes_below};
 pub use ids::ids_below;
+pub use limited::{LimitFigures, limits_of_own_group};
 pub use oom::OomNotices;
-pub use path::{PREFIX, Version};
+pub use path::{PREFIX, Version, groups_in};
 pub use reclaim::ReclaimCount;
-pub use room::{Room, cache_room, memory_room, memory_total, own_room, panic_on_oom};
 pub use stat::GroupStat;
+pub use swapped::SwapFigures;

@@ -1,4 +1,15 @@
-//! How the machine is touched.
+//! System calls and kernel interfaces: cgroups, swap, zram, loop devices, mounts, tracefs, knobs. The only crate with `unsafe`. It judges nothing.
+//!
+//! | modules | what they reach |
+//! |---|---|
+//! | [`cgroup`], [`swap`], [`zram`], [`zswap`], [`meminfo`], [`stalls`] | memory: groups and their limits, swap areas, what the kernel counts |
+//! | [`pagemap`], [`residency`], [`drop_caches`], [`pin`], [`damon`], [`bpf`], [`tracing`] | pages: where they are, who touches them, what is said of a system call |
+//! | [`mount`], [`loopdev`], [`fs`], [`place`], [`quota`], [`scratch`], [`handle`] | file systems, devices and scratch files |
+//! | [`process`], [`fork`], [`opened`], [`sockets`], [`limits`], [`signals`], [`worker`] | processes and threads |
+//! | [`kernel_file`], [`write`], [`input`], [`output`], [`stdio`], [`stream`], [`direct`], [`log`] | reading and writing: the kernel's files, what comes from outside, results |
+//! | [`service`], [`program`], [`guest`], [`power`], [`clock`] | the system around them |
+//! | [`map`], [`arena`] | memory of this process |
+//! | [`root`], [`error`] | the root of the kernel's files as a value; what can go wrong |
 
 pub mod arena;
 pub mod bpf;
@@ -48,7 +59,6 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, memory_total, own_room, panic_on_oom};
 pub use error::{Cause, KernelError, Result, Tried};
 pub use file_key::FileKey;
 pub use root::Root;

@@ -10,6 +10,14 @@ pub fn available(root: &Root) -> Result<Bytes> {
     line(root, "MemAvailable")
 }
 
+/// The whole text.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn text(root: &Root) -> Result<String> {
+    read_text(&root.path("/proc/meminfo"))
+}
+
 /// One line by its name, without the colon.
 ///
 /// # Errors
@@ -23,7 +31,8 @@ pub fn line(root: &Root, name: &str) -> Result<Bytes> {
 }
 
 /// One line of its text.
-pub(crate) fn in_text(text: &str, name: &str) -> Option<Bytes> {
+#[must_use]
+pub fn in_text(text: &str, name: &str) -> Option<Bytes> {
     let value = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok();
     text.lines().find_map(value).map(Bytes::from_kib)
 }

@@ -23,9 +23,9 @@ use std::os::unix::fs::FileExt;
 
 use ramline_snapshot::swaps::SwapArea;
 
+use crate::place;
 use crate::prelude::*;
 use crate::sys::{c_path, size_of_target};
-use crate::{cgroup, meminfo, place};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -146,7 +146,7 @@ pub fn swapon(path: &Path, priority: Option<i32>) -> Result<()> {
     check(unsafe { libc::swapon(name.as_ptr(), flags) }).map(drop).tried("swap on", path)
 }
 
-/// Switches a swap area off; its pages are read back into memory first, so ask [`swapoff_preflight`] before.
+/// Switches a swap area off; its pages are read back into memory first, whether they fit is judged above.
 ///
 /// # Errors
 /// ENOMEM when memory would not hold its pages, EINVAL when it is not on.
@@ -156,48 +156,10 @@ pub fn swapoff(path: &Path) -> Result<()> {
     check(unsafe { libc::swapoff(name.as_ptr()) }).map(drop).tried("swap off", path)
 }
 
-/// The numbers by which a swapoff is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Preflight {
-    /// What must go back into memory.
-    pub used: Bytes,
-    /// MemAvailable.
-    pub available: Bytes,
-}
-
-/// Reads the numbers and refuses when the pages of `path` would take more than half of MemAvailable, and when a control group at
-/// its limit would have to take back more than it has room for ([`cgroup::cramped`]), unless other areas can hold it.
-///
-/// # Errors
-/// `Refused` with the numbers; `Absent` when the area is not on.
-pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
-    let areas = areas(root)?;
-    let (on, others): (Vec<_>, Vec<_>) = areas.into_iter().partition(|area| Path::new(&area.path) == path);
-    let area = on.first().ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
-    let preflight = Preflight { used: area.used, available: meminfo::available(root)? };
-    if preflight.used.0 > preflight.available.0 / 2 {
-        let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
-        let rule = "its pages must fit into half of the available memory";
-        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline show swap"));
-    }
-    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.free());
-    if area.used > Bytes::ZERO
-        && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
-    {
-        let numbers = format!(
-            "{} has {} to take back and room for {}; it would need {} of {}, it has {}: raise it, or wait until what runs there has ended",
-            group.dir.display(),
-            group.back,
-            group.room,
-            group.files.join(" and "),
-            group.needs,
-            group.limit
-        );
-        let rule =
-            "no control group may have to take back more than its limit allows: the kernel would kill a process in it";
-        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline show cgroups"));
-    }
-    Ok(preflight)
+/// vm.swappiness; `None` where it cannot be read.
+#[must_use]
+pub fn swappiness(root: &Root) -> Option<u64> {
+    read_u64(&crate::write::vm_setting(root, "swappiness")).ok()
 }
 
 /// The areas that are on, in the order of /proc/swaps.

@@ -66,62 +66,8 @@ fn a_swap_file_is_made_switched_on_recognised_and_switched_off() {
     swap::swapon(&path, Some(3)).unwrap();
     let area = swap::areas(&root()).unwrap().into_iter().find(|area| Path::new(&area.path) == path).unwrap();
     assert_eq!((area.size, area.priority), (Bytes::from_mib(16).saturating_sub(Bytes(process::page_size())), 3));
-    let preflight = swap::swapoff_preflight(&root(), &path).unwrap();
-    assert_eq!(preflight.used, area.used);
     swap::swapoff(&path).unwrap();
     assert!(!swap::is_on(&root(), &path).unwrap());
-    assert!(swap::swapoff_preflight(&root(), &path).unwrap_err().is_absent());
-}
-
-#[test]
-fn an_area_with_pages_of_a_group_at_its_limit_stays_on_until_the_group_has_room() {
-    let test = "swap area of a group at its limit";
-    let dir = scratch();
-    let hierarchy = Hierarchy::detect(&root()).ok().filter(|hierarchy| hierarchy.parent().is_ok());
-    if not_root(test) || no_disk(test, dir.path()) || skip_if(hierarchy.is_none(), test, "no memory cgroup") {
-        return;
-    }
-    let _alone = SWAP.lock().unwrap_or_else(PoisonError::into_inner);
-    let others = !swap::areas(&root()).unwrap().is_empty();
-    if skip_if(others, test, "another swap area is on, which could hold the pages")
-        || skip_if(!Path::new("/dev/shm").is_dir(), test, "no tmpfs at /dev/shm")
-    {
-        return;
-    }
-    let path = std::fs::canonicalize(dir.path()).unwrap().join("swap");
-    swap::create_file(&path, Bytes::from_mib(64)).unwrap();
-    swap::make(&path, process::page_size()).unwrap();
-    let group = Group::create(&hierarchy.unwrap(), &Hierarchy::group_name(77)).unwrap();
-    let told =
-        ["memory.memsw.usage_in_bytes", "memory.swap.current"].iter().any(|file| group.dir().join(file).exists());
-    if skip_if(!told, test, "swap is not accounted to groups") {
-        return drop(group.remove());
-    }
-    let at = tempfile::Builder::new().prefix("ramline-test-").tempdir_in("/dev/shm").unwrap();
-    let file = at.path().join("data");
-    let _gone = Finally(|| {
-        drop(std::fs::remove_file(&file));
-        drop(swap::swapoff(&path));
-        drop(group.remove());
-    });
-    group.set_memory_limit(Limit::At(Bytes::from_mib(24))).unwrap();
-    swap::swapon(&path, None).unwrap();
-    // Shared memory needs no process that could be killed if this goes wrong.
-    let script = r#"echo 0 > "$0" && head -c 48M /dev/urandom > "$1""#;
-    let made = Command::new("sh").args(["-c", script]).arg(group.procs_file()).arg(&file).status().unwrap();
-    assert!(made.success() && std::fs::metadata(&file).unwrap().len() == 48 << 20);
-
-    let error = swap::swapoff_preflight(&root(), &path).unwrap_err();
-    let text = error.to_string();
-    assert!(
-        error.is_refused()
-            && text.contains(&group.dir().display().to_string())
-            && text.contains("try: ramline show cgroups"),
-        "{text}"
-    );
-    group.set_memory_limit(Limit::At(Bytes::from_mib(64))).unwrap();
-    swap::swapoff_preflight(&root(), &path).unwrap();
-    swap::swapoff(&path).unwrap();
 }
 
 #[test]

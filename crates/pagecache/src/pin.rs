@@ -10,7 +10,7 @@ mod table;
 
 use std::mem::MaybeUninit;
 
-use ramline_kernel::memory_room;
+use ramline_gather::headroom::memory_headroom;
 use ramline_snapshot::cache::Pinned;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use table::Table;
@@ -40,7 +40,7 @@ pub fn pin(
     signals::install();
     // Up to what may be had without asking anybody.
     Limited::LockedMemory.raise();
-    let room = memory_room(context.root)?;
+    let room = memory_headroom(context.root)?;
     // Half of what can be had: locked pages can be taken from nobody any more.
     let budget = budget.unwrap_or(Bytes(room.0 / 2));
     if budget > room {

@@ -6,7 +6,7 @@
 
 mod looking;
 
-use ramline_kernel::cache_room;
+use ramline_gather::headroom::cache_headroom;
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::Nanos;
 
@@ -40,7 +40,7 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
     let header = reading.header.clone();
     refuse_foreign(context, file, &header, options.other_machine)?;
     reading.check()?;
-    let room = cache_room(context.root)?;
+    let room = cache_headroom(context.root)?;
     let guard = Guard::new(context.root, &room, Bytes(header.hot));
     let mut out = Restored {
         doing: if options.reading.dry { Doing::Dry } else { Doing::Done },

@@ -13,8 +13,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
 use ramline_act::{ActError, Run, RunLock};
+use ramline_gather::headroom::memory_headroom;
 use ramline_kernel::cgroup::{Group, Hierarchy, Version};
-use ramline_kernel::memory_room;
 use ramline_kernel::process::Usage;
 use ramline_kernel::program::{self, Program};
 use ramline_snapshot::cache::{Apart, Ran};
@@ -60,7 +60,7 @@ pub fn run(root: &Root, lock: RunLock, argv: &[OsString], options: RunOptions) -
 fn allowance(root: &Root) -> Result<Bytes, KernelError> {
     let machine = rustix::system::sysinfo();
     let total: u64 = machine.totalram.saturating_mul(machine.mem_unit.max(1).into());
-    let most = memory_room(root)?.0 / 2;
+    let most = memory_headroom(root)?.0 / 2;
     Ok(Bytes((total / 32).clamp(128 << 20, 1 << 30).min(most).max(LEAST)))
 }
 
@@ -178,7 +178,7 @@ impl Follow<'_> {
         }
         // What others need is not given away: then the kernel takes back this command's pages, and ends it when there are none.
         let more = want.saturating_sub(self.now);
-        if more > Bytes::ZERO && memory_room(self.root).is_ok_and(|room| room < more) {
+        if more > Bytes::ZERO && memory_headroom(self.root).is_ok_and(|room| room < more) {
             return;
         }
         // Where the kernel cannot bring it below the new limit at once, the next look tries again.
@@ -201,7 +201,7 @@ fn in_scope(root: &Root, argv: &[OsString], options: RunOptions, no_group: &Kern
     // Nobody follows the command's own memory here: more room for it.
     let limit = match options.limit {
         Some(limit) => limit,
-        None => allowance.max(Bytes(memory_room(root)?.0 / 4)),
+        None => allowance.max(Bytes(memory_headroom(root)?.0 / 4)),
     };
     signals::install();
     let mut command = program::command("systemd-run")?;

@@ -14,8 +14,8 @@ pub(crate) mod pool;
 mod reader;
 pub(crate) mod wanted;
 
+use ramline_gather::headroom::cache_headroom;
 use ramline_gather::mappers;
-use ramline_kernel::cache_room;
 use ramline_kernel::residency::Method;
 use ramline_snapshot::cache::{Doing, Warmed, WarmedFile};
 
@@ -40,7 +40,7 @@ pub fn warm(
     options: &WarmOptions<'_>,
 ) -> Result<Warmed, KernelError> {
     let plan = plan::plan(context, names, walking, options);
-    let room = cache_room(context.root)?;
+    let room = cache_headroom(context.root)?;
     let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
     let (direct, evictors) = (direct(context, &plan.files), evictors(context.root));
     let guard = Guard::new(context.root, &room, missing);

@@ -6,9 +6,9 @@ use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Overhead;
 
 use crate::apparatus::LOOP_NS;
-use crate::basis::{Basis, FIRST_LOOK};
+use crate::basis::{Basis, FIRST_READ};
 use crate::error::{PredictError, Result};
-use crate::forecast::{Figures, Forecast, Range, Seen};
+use crate::forecast::{Figures, Forecast, Range, RunFigures};
 use crate::known;
 use crate::lengths::Lengths;
 use crate::measured::{command, measured};
@@ -36,7 +36,7 @@ pub fn against(
     let question = &Question { overhead: Overhead { pages, ..question.overhead }, ..question.clone() };
     // A search for paces has a run on each processor.
     let at_once = at_once(question, caller.workers.count, caller.free)?;
-    let sizes = (question.swap, question.looks_every);
+    let sizes = (question.swap, question.samples_every);
     let all = decoded(question)?;
     let touches = first(&all)?;
     let arms = &question.arms;
@@ -50,7 +50,7 @@ pub fn against(
         // Both differ as they will in the forecast, if the disk's pace is found.
         let processor = basis.spread_beside_a_disk(setting.costs.spread.processor);
         setting.costs.spread = Spread { device: of_rounds, processor, ..setting.costs.spread };
-        let length = |_: u32, page: u64| lengths.of(page);
+        let length = |_: u32, page: u64| lengths.length(page);
         let draws = (workload.seed, question.runs);
         Ok::<_, PredictError>(Some(Timed::new(touches, setting, workload.timeout.0, draws, length, caller.workers)))
     };
@@ -61,28 +61,28 @@ pub fn against(
     };
     let (layer, lengths) =
         (if known::is_plain(records) { 0.0 } else { LOOP_NS }, Lengths::for_load(touches, caller.compress));
-    let first_look = known::first_look(records, ns(question.looks_every)).unwrap_or(FIRST_LOOK);
-    let basis = Basis { layer, follows: true, first_look, records, ..Basis::assumed(question, caller.tiers, &lengths) };
+    let first_read = known::first_read(records, ns(question.samples_every)).unwrap_or(FIRST_READ);
+    let basis = Basis { layer, follows: true, first_read, records, ..Basis::assumed(question, caller.tiers, &lengths) };
     let by_round = if known::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };
     let rounds = known::rounds(&question.arms, records);
     let round = rounds.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
     let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
     progress("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
-    let of_work = known::of_processor(of_work, round.map(|(setting, _)| &setting.0), arms);
+    let of_work = known::processor_spread(of_work, round.map(|(setting, _)| &setting.0), arms);
     let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
     if basis.processor.is_none() {
         let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
         let writes = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
-        let disk = if writes { found(by_round, basis, round, of_rounds)?.map(Disk::of_both) } else { None };
+        let disk = if writes { found(by_round, basis, round, of_rounds)?.map(Disk::same_pace) } else { None };
         // Fills of other settings wait for swap.
         let spread = filled.map_or(1.0, |(_, took)| pace::spread(took));
         let processor = found(PaceBy::Fill, Basis { disk, ..basis }, filled, spread)?;
         basis = Basis { processor, by_work: false, ..basis };
     }
-    let disk = found(by_round, basis, round, of_rounds)?.map(Disk::of_both);
+    let disk = found(by_round, basis, round, of_rounds)?.map(Disk::same_pace);
     let long = round.and_then(|(setting, _)| known::long(&question.arms, records, setting));
     let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
     let parted = match (disk, round, long) {
@@ -116,11 +116,12 @@ pub fn beside_recording(forecast: &mut Forecast, records: &[RunRecord]) {
         let (limit, name) = (setting.limit, setting.short_name());
         let of_it: Vec<&RunRecord> =
             records.iter().filter(|record| record.workload.limit == limit && record.arm.name == name).collect();
-        let runs: Vec<Seen> = of_it.iter().filter_map(|record| command(record)).collect();
+        let runs: Vec<RunFigures> = of_it.iter().filter_map(|record| command(record)).collect();
         let times = of_it.iter().flat_map(|record| &record.figures).filter(|figure| figure.name == TIMES_AS_LONG);
         let times = times.map(|figure| figure.value).collect();
         setting.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-        setting.measured = Figures::of(&runs).map(|figures| Figures { slower: Range::of(times), ..figures });
+        setting.measured =
+            Figures::from_runs(&runs).map(|figures| Figures { slower: Range::from_values(times), ..figures });
     }
 }
 
@@ -131,10 +132,10 @@ fn beside(forecast: &mut Forecast, records: &[RunRecord]) {
         forecast.notes.push(format!("measured: on Linux {kernel} in a cgroup v{version}"));
     }
     for setting in &mut forecast.settings {
-        let runs: Vec<Seen> =
+        let runs: Vec<RunFigures> =
             records.iter().filter(|record| record.arm.name == setting.name).filter_map(measured).collect();
         setting.runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-        setting.measured = Figures::of(&runs);
+        setting.measured = Figures::from_runs(&runs);
     }
 }
 

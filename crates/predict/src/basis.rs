@@ -9,7 +9,7 @@ use crate::question::Question;
 
 /// The lab looks at the group as the program begins and each 100 ms after that; a load begins 1 to 20 ms later, when its tables are made.
 /// Nanoseconds from there to the next look.
-pub const FIRST_LOOK: [u64; 2] = [80_000_000, 99_000_000];
+pub const FIRST_READ: [u64; 2] = [80_000_000, 99_000_000];
 
 /// An emulated processor is so many times slower than one, while its guest's disk takes as long as ever: by the guest's clock a write takes so much less. That it is much less is all that
 /// counts say: heaps of 24 settings in guests (bench/runs/accuracy-found-4.json) are 0.49 to 0.52 % off in the mean with 5, 10, 20 and 40, and 0.74 % with 1.
@@ -41,7 +41,7 @@ pub struct Basis<'a> {
     /// With zram, the limit follows the pool as in the lab.
     pub follows: bool,
     /// When the lab looked at the group for the first time, in nanoseconds from the beginning of the load.
-    pub first_look: [u64; 2],
+    pub first_read: [u64; 2],
     /// What was measured; of a setting it says what compression took, how often nothing was read from swap since boot, and how its rounds began.
     pub records: &'a [RunRecord],
 }
@@ -50,7 +50,7 @@ impl<'a> Basis<'a> {
     /// What is known without a series.
     #[must_use]
     pub fn assumed(question: &Question, tiers: Option<&'a TierReport>, lengths: &'a Lengths<'a>) -> Basis<'a> {
-        let (between, first_look) = (question.between, FIRST_LOOK);
+        let (between, first_read) = (question.between, FIRST_READ);
         Basis {
             tiers,
             lengths,
@@ -62,7 +62,7 @@ impl<'a> Basis<'a> {
             layer: 0.0,
             // A machine with so much RAM has the pool in it, and so does the lab where it runs a command.
             follows: question.recorded.is_some(),
-            first_look,
+            first_read,
             records: &[],
         }
     }
@@ -160,7 +160,7 @@ mod tests {
 
     fn with_basis(what: impl FnOnce(Basis<'_>)) {
         let load = Load::named("heap", 1 << 20, 1, 7).unwrap();
-        let lengths = Lengths::for_load(&Compact::of(&load).unwrap(), &|_, _, _, _| Ok(vec![4096]));
+        let lengths = Lengths::for_load(&Compact::decode(&load).unwrap(), &|_, _, _, _| Ok(vec![4096]));
         let question = Question {
             name: "known-load".to_owned(),
             load: Arc::new(load),
@@ -169,7 +169,7 @@ mod tests {
             sized_by: None,
             arms: Vec::new(),
             swap: Bytes(0),
-            looks_every: Duration::from_millis(100),
+            samples_every: Duration::from_millis(100),
             overhead: Overhead::default(),
             between: 0.0,
             notes: Vec::new(),
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!([device(basis), device(own)], [Costs::default().spread.device, VIRTUAL_DISK]);
             let tiers = TierReport::default();
             assert_eq!(device(Basis { tiers: Some(&tiers), ..own }), VIRTUAL_DISK);
-            let disk = Some(Disk::of_both(Pace { times: 2.0, spread: 1.2 }));
+            let disk = Some(Disk::same_pace(Pace { times: 2.0, spread: 1.2 }));
             assert_eq!(device(Basis { disk, ..own }), 1.2);
         });
     }
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_processor_is_known_better_beside_the_pace_of_a_disk_and_best_by_its_own() {
         let pace = |spread| Pace { times: 2.0, spread };
-        let disk = Some(Disk::of_both(pace(1.2)));
+        let disk = Some(Disk::same_pace(pace(1.2)));
         with_basis(|basis| {
             let spread = |basis: Basis<'_>| basis.costs("lz4", &Arm::default()).spread.processor;
             let assumed = Costs::default().spread.processor;
@@ -247,7 +247,7 @@ mod tests {
     fn said_of(basis: Basis<'_>) {
         let pace = Some(Pace { times: 2.0, spread: 1.2 });
         let said = |basis: Basis<'_>| basis.said("swap:60", None);
-        let disk = pace.map(Disk::of_both);
+        let disk = pace.map(Disk::same_pace);
         assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
         assert_eq!(
             said(Basis { processor: pace, disk, by_work: true, ..basis }),

@@ -6,7 +6,7 @@
 
 use ramline_evidence::rng::SplitMix64;
 
-use crate::forecast::Seen;
+use crate::forecast::RunFigures;
 use crate::range::Range;
 
 /// The middle is known where both of those two runs are as near to it as this part of it (runs are added until they are half as far off),
@@ -21,7 +21,7 @@ const LEAST: usize = 8;
 const BATCHES: usize = 4;
 
 /// Runs in batches, each from a seed of its own, until the middle of each count is known twice as well as it has to be, or there are four batches.
-pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<Seen> {
+pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<RunFigures>) -> Vec<RunFigures> {
     let mut runs = batch(seed);
     let mut random = SplitMix64::new(seed);
     for _ in 1..BATCHES {
@@ -35,13 +35,13 @@ pub fn until_settled(seed: u64, mut batch: impl FnMut(u64) -> Vec<Seen>) -> Vec<
 
 /// The middle of each count is known.
 #[must_use]
-pub fn is_settled(runs: &[Seen]) -> bool {
+pub fn is_settled(runs: &[RunFigures]) -> bool {
     is_known_to(NEAR, runs)
 }
 
 /// The middle of each count is known to such a part of it.
-fn is_known_to(near: f64, runs: &[Seen]) -> bool {
-    let counts: [fn(&Seen) -> f64; 3] = [|run| run.major, |run| run.swap_in, |run| run.refault_file];
+fn is_known_to(near: f64, runs: &[RunFigures]) -> bool {
+    let counts: [fn(&RunFigures) -> f64; 3] = [|run| run.major, |run| run.swap_in, |run| run.refault_file];
     runs.len() < LEAST
         || counts.into_iter().all(|pick| {
             let done = runs.iter().filter(|run| run.rounds > 0.0);
@@ -61,7 +61,7 @@ fn is_known(near: f64, mut values: Vec<f64>) -> bool {
     let off = DEVIATIONS * (half / 2.0).sqrt();
     let at = |place: f64| values.get(place.max(0.0) as usize).or(values.last()).copied().unwrap_or_default();
     let [low, high] = [half - off, half + off].map(at);
-    let middle = Range::of(values).map_or(0.0, |range| range.median);
+    let middle = Range::from_values(values).map_or(0.0, |range| range.median);
     (high - middle).max(middle - low) <= (near * middle).max(NEAR_PAGES)
 }
 
@@ -70,8 +70,16 @@ mod tests {
     use super::*;
     use crate::forecast::Verdict;
 
-    fn run(major: f64) -> Seen {
-        Seen { verdict: Verdict::Fine, rounds: 1.0, seconds: 1.0, major, swap_in: 0.0, refault_file: 0.0, beside: None }
+    fn run(major: f64) -> RunFigures {
+        RunFigures {
+            verdict: Verdict::Fine,
+            rounds: 1.0,
+            seconds: 1.0,
+            major,
+            swap_in: 0.0,
+            refault_file: 0.0,
+            beside: None,
+        }
     }
 
     /// How many runs are made, in batches of so many, and from how many seeds.

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_fastest_wins_nine_of_ten_common_draws_and_no_median_alone_makes_one() {
-        let figures = Figures { round: Range::of(vec![1.0]), ..Figures::default() };
+        let figures = Figures { round: Range::from_values(vec![1.0]), ..Figures::default() };
         let setting = |name: &str, rounds: Vec<f64>| Foretold {
             name: name.to_owned(),
             foretold: Some(figures),

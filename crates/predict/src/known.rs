@@ -4,12 +4,12 @@
 //! What the program takes of its limit before it touches its load, and how soon it begins; how its rounds began; by its own time in a round of one setting, or by how long it filled its memory, how fast a
 //! processor was; by how long that round took, and one of a setting that reads many pages at once, how fast the disks were; by the rounds of all settings, how much that differed from run to run; what compression took there before each run; whether anything was read from swap on that machine before.
 
-use crate::forecast::{Figures, Range, Seen};
+use crate::apparatus::reader::RoundsBegin;
+use crate::forecast::{Figures, Range, RunFigures};
 use crate::pace;
 use ramline_evidence::{Arm, CodecTimes, Phase, RunRecord, SwapKind, Workload};
 use ramline_sim::cost::MEASURED_SPREAD;
 use ramline_sim::load::PAGE;
-use ramline_sim::memory::Look;
 
 use ramline_units::Nanos;
 
@@ -36,7 +36,7 @@ pub fn own(records: &[RunRecord]) -> Option<[u64; 2]> {
 
 /// When the lab looks at a group for the first time after its load began, in nanoseconds from there: its looks begin with the program and come each
 /// `every`. The least and the most, but for a tenth of the runs at each end; any time where they lie in different turns.
-pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
+pub fn first_read(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
     let begun = |record: &RunRecord| Some(done(record)?.saturating_sub(Nanos(record.fill.0 + record.elapsed.0)).0);
     let mut all: Vec<u64> = records.iter().filter_map(begun).collect();
     all.sort_unstable();
@@ -49,7 +49,7 @@ pub fn first_look(records: &[RunRecord], every: u64) -> Option<[u64; 2]> {
 /// When the lab looked for the first time in the rounds of each run of a setting, and how much was filled when it had looked before. None of fewer than five runs, or on an emulated
 /// processor: looks come 0.1 to 0.2 ms late each, there many times as much, so that behind a hundred of them it is not known when they come.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a fill")]
-pub fn looks(arm: &Arm, records: &[RunRecord], every: u64) -> Vec<Look> {
+pub fn rounds_begin(arm: &Arm, records: &[RunRecord], every: u64) -> Vec<RoundsBegin> {
     const FEW: usize = 5;
     const KNOWN: u64 = 100;
     let every = every.max(1);
@@ -57,9 +57,10 @@ pub fn looks(arm: &Arm, records: &[RunRecord], every: u64) -> Vec<Look> {
         let (fill, begun) = (record.fill.0, done(record)?.saturating_sub(record.elapsed).0);
         let since = begun % every;
         let filled = fill.saturating_sub(since) as f64 / fill as f64;
-        (fill > 0 && begun / every < KNOWN && !record.emulated).then_some(Look { at: every - since, filled })
+        (fill > 0 && begun / every < KNOWN && !record.emulated)
+            .then_some(RoundsBegin { first_read: every - since, filled })
     };
-    let all: Vec<Look> = of(arm, records).filter_map(one).collect();
+    let all: Vec<RoundsBegin> = of(arm, records).filter_map(one).collect();
     if all.len() < FEW { Vec::new() } else { all }
 }
 
@@ -86,7 +87,7 @@ pub fn codec(arm: &Arm, records: &[RunRecord]) -> Option<([f64; 2], f64)> {
     };
     let (compress, decompress) = (of(|times| times.compress), of(|times| times.decompress));
     let spread = pace::spread(&compress).max(pace::spread(&decompress));
-    let middle = |all: Vec<f64>| Range::of(all).map(|range| range.median);
+    let middle = |all: Vec<f64>| Range::from_values(all).map(|range| range.median);
     Some(([middle(compress)?, middle(decompress)?], spread))
 }
 
@@ -110,7 +111,7 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
         let took: Vec<f64> = filled.map(|record| record.fill.0 as f64 / 1e9).collect();
         (!took.is_empty()).then_some(took)
     };
-    let middle = |took: &[f64]| Range::of(took.to_vec()).map_or(0.0, |range| range.median);
+    let middle = |took: &[f64]| Range::from_values(took.to_vec()).map_or(0.0, |range| range.median);
     let by = |swap: SwapKind| {
         let known = arms.iter().filter(|(arm, _)| arm.swap == swap).filter_map(|both| Some((both, took(both)?)));
         known.min_by(|(_, one), (_, other)| middle(one).total_cmp(&middle(other)))
@@ -143,8 +144,8 @@ pub fn long<'a>(
 
 /// Pages that a fault of a setting reads in the middle of its runs; `None` where it hardly has any.
 fn pages_of_a_fault(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
-    let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
-    let figures = Figures::of(&runs)?;
+    let runs: Vec<RunFigures> = of(arm, records).filter_map(measured).collect();
+    let figures = Figures::from_runs(&runs)?;
     let faults = figures.major.filter(|major| major.median >= READS)?.median;
     let pages = figures.refault_file?.median + figures.swap_in?.median;
     (pages >= READS).then_some(pages / faults)
@@ -153,8 +154,8 @@ fn pages_of_a_fault(arm: &Arm, records: &[RunRecord]) -> Option<f64> {
 /// Seconds of a round of a setting that reads from disks.
 pub fn took(arm: &Arm, records: &[RunRecord]) -> Option<Vec<f64>> {
     matches!(arm.swap, SwapKind::None | SwapKind::File).then_some(())?;
-    let runs: Vec<Seen> = of(arm, records).filter_map(measured).collect();
-    let figures = Figures::of(&runs)?;
+    let runs: Vec<RunFigures> = of(arm, records).filter_map(measured).collect();
+    let figures = Figures::from_runs(&runs)?;
     (figures.major?.median + figures.refault_file?.median >= READS).then_some(())?;
     let done = runs.iter().filter(|run| run.rounds > 0.0 && run.seconds > 0.0);
     let all: Vec<f64> = done.map(|run| run.seconds / run.rounds).collect();
@@ -176,12 +177,13 @@ pub fn spread(arms: &[(Arm, Workload)], records: &[RunRecord], times: impl Fn(&A
     let each = arms.iter().filter_map(|(arm, _)| Some((is_steady(arm, records), pace::spread(&times(arm)?))));
     let (steady, others): (Vec<_>, Vec<_>) = each.partition(|(is_steady, _)| *is_steady);
     let counts = if steady.is_empty() { others } else { steady };
-    Range::of(counts.into_iter().map(|(_, spread)| spread).collect()).map_or(MEASURED_SPREAD, |range| range.median)
+    Range::from_values(counts.into_iter().map(|(_, spread)| spread).collect())
+        .map_or(MEASURED_SPREAD, |range| range.median)
 }
 
 /// So many times less or more a processor's pace may be, where rounds differ so much. By a setting without swap it is less certain for others: of 21 with zram the time was 0.7 to 1.45
 /// times what such a pace gives, 1.5 times less or more by two standard deviations (bench/runs/accuracy-found-6, -9 and -10.json).
-pub fn of_processor(differs: f64, by: Option<&Arm>, arms: &[(Arm, Workload)]) -> f64 {
+pub fn processor_spread(differs: f64, by: Option<&Arm>, arms: &[(Arm, Workload)]) -> f64 {
     let swaps = |arm: &Arm| arm.swap != SwapKind::None;
     let is_unlike = by.is_some_and(|by| !swaps(by)) && arms.iter().any(|(arm, _)| swaps(arm));
     if is_unlike { differs.max(1.5) } else { differs }
@@ -239,9 +241,9 @@ mod tests {
             record
         };
         let records: Vec<_> = (1..=20).map(|ms| at(ms * 1_000_000)).collect();
-        assert_eq!(first_look(&records, 100_000_000), Some([82_000_000, 97_000_000]));
-        assert_eq!(first_look(&records, 10_000_000), Some([0, 10_000_000]));
-        assert_eq!(first_look(&[record("a", 1, 0)], 100_000_000), None);
+        assert_eq!(first_read(&records, 100_000_000), Some([82_000_000, 97_000_000]));
+        assert_eq!(first_read(&records, 10_000_000), Some([0, 10_000_000]));
+        assert_eq!(first_read(&[record("a", 1, 0)], 100_000_000), None);
     }
 
     #[test]
@@ -254,8 +256,8 @@ mod tests {
             record.samples = vec![Sample { at, phase: Phase::Done, ..Sample::default() }];
             record
         };
-        let of = |records: &[RunRecord]| looks(&arm, records, 100_000_000);
-        let look = |ms: u64, filled| Look { at: ms * 1_000_000, filled };
+        let of = |records: &[RunRecord]| rounds_begin(&arm, records, 100_000_000);
+        let look = |ms: u64, filled| RoundsBegin { first_read: ms * 1_000_000, filled };
         // Where the fill began after the look before, nothing was filled then; a look as the rounds begin is the one before.
         let known = [105, 220, 340, 490, 200].map(at);
         let expected = [look(95, 0.9375), look(80, 0.75), look(60, 0.5), look(10, 0.0), look(100, 1.0)];
@@ -397,7 +399,7 @@ mod tests {
     #[test]
     fn a_processor_s_pace_is_less_certain_where_a_setting_without_swap_gives_it_for_others() {
         let arms = [SwapKind::None, SwapKind::File].map(|swap| (Arm { swap, ..Arm::default() }, Workload::default()));
-        let of = |by: usize, all: usize| of_processor(1.2, Some(&arms[by].0), &arms[..all]);
+        let of = |by: usize, all: usize| processor_spread(1.2, Some(&arms[by].0), &arms[..all]);
         assert_eq!([of(0, 2), of(1, 2), of(0, 1)], [1.5, 1.2, 1.2]);
     }
 }

@@ -62,7 +62,7 @@ pub struct Found(Arc<[u16]>);
 impl Found {
     /// That of one page of a region.
     #[must_use]
-    pub fn of(&self, page: u64) -> u16 {
+    pub fn length(&self, page: u64) -> u16 {
         self.0.get(usize::try_from(page).unwrap_or(0) % self.0.len().max(1)).copied().unwrap_or(WHOLE)
     }
 }
@@ -79,11 +79,11 @@ mod tests {
             Ok((0..pages).map(|page| u16::try_from(page).unwrap_or(0)).collect())
         };
         let found = |load: &str| {
-            let load = Compact::of(&Load::named(load, 1 << 20, 1, 7).unwrap()).unwrap();
+            let load = Compact::decode(&Load::named(load, 1 << 20, 1, 7).unwrap()).unwrap();
             Lengths::for_load(&load, &numbered).find("text", None, 7).unwrap()
         };
         let heap = found("heap");
-        assert_eq!([heap.of(0), heap.of(255), heap.of(256)], [0, 255, 0]);
+        assert_eq!([heap.length(0), heap.length(255), heap.length(256)], [0, 255, 0]);
         assert_eq!(found("zipf-read").0.len(), 1);
     }
 }

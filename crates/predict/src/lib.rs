@@ -9,20 +9,24 @@
 //! | [`known`], `basis`, `measured` | what a series says about them, what times rest on, what a run measured |
 //! | [`profile`] | which kernel it is for |
 //! | [`lengths`] | what pages compress to |
-//! | [`forecast`] | figures of a setting, and settings beside each other and beside what was measured |
-//! | `enough`, `fastest`, `range` | how many runs it takes, which setting wins, intervals |
-//! | [`margin`] | how far counts of a kernel may be off beyond what its runs differ by |
-//! | [`pace`], `root` | how fast a machine was, by how long its runs took |
-//! | [`workers`] | who does what can be done side by side; nothing here begins a thread |
+//! | [`forecast`], [`figures`] | one setting: many simulations, and their figures with ranges |
+//! | `comparison`, `fastest` | settings side by side and beside what was measured: front, fastest, figures in range |
+//! | `enough`, `range` | how many simulations it takes, intervals |
+//! | [`margin`] | model error by kernel, added to ranges of counts |
+//! | [`pace`], `root` | calibrated speed of processor and disks, by how long runs took |
+//! | [`apparatus`] | what the lab has beside the kernel: its pool follower, its reader of statistics, its loop device |
+//! | [`workers`] | runs what can be done side by side; nothing here starts a thread |
 //!
 //! It knows no experiment and no file. Free memory is a number that the caller gives, progress a function it gives.
 
 pub mod against;
 pub mod apparatus;
 mod basis;
+mod comparison;
 mod enough;
 pub mod error;
 mod fastest;
+pub mod figures;
 pub mod forecast;
 pub mod known;
 pub mod lengths;
@@ -41,26 +45,11 @@ pub mod workers;
 
 #[cfg(test)]
 mod tests {
-    use ramline_sim::cost::Costs;
     use ramline_sim::kernel::PRESETS;
-    use ramline_sim::memory::{Setting, Sums, SwapTo};
+    use ramline_sim::memory::{Setting, SwapTo};
 
     /// A group with more than enough memory, and swap on a disk.
     pub fn setting() -> Setting {
-        Setting {
-            limit: 1 << 20,
-            beside: None,
-            swappiness: 60,
-            swap: SwapTo::Disk,
-            slots: 1000,
-            read_ahead: 32,
-            cluster: 8,
-            fresh: 0.5,
-            base: 0,
-            sums: Sums::AtOnce,
-            first_looks: Vec::new(),
-            costs: Costs::default(),
-            kernel: PRESETS[2],
-        }
+        Setting { swap: SwapTo::Disk, slots: 1000, fresh: 0.5, ..Setting::without_limit(1 << 20, PRESETS[2]) }
     }
 }

@@ -27,14 +27,14 @@ const RECORDED: f64 = 0.25;
 
 /// The same of a load that was recorded.
 #[must_use]
-pub fn of_recording(kernel: &Kernel, files: [bool; 2]) -> [f64; 2] {
-    of(kernel, files).map(|off| off.max(RECORDED))
+pub fn for_recording(kernel: &Kernel, files: [bool; 2]) -> [f64; 2] {
+    for_kernel(kernel, files).map(|off| off.max(RECORDED))
 }
 
 /// The shares by which its counts of memory and of files may be less or more than in any simulated run: hardly where rules were traced on the machine
 /// itself, little where they were in guests. The load has files that it `reads`, and such that it `maps`.
 #[must_use]
-pub fn of(kernel: &Kernel, [reads, maps]: [bool; 2]) -> [f64; 2] {
+pub fn for_kernel(kernel: &Kernel, [reads, maps]: [bool; 2]) -> [f64; 2] {
     let is_known = kernel.traced == Some(kernel.group);
     let is_here = is_known && kernel.group == Group::V1;
     let memory = match kernel.mglru() {
@@ -65,7 +65,7 @@ mod tests {
     fn a_recording_has_the_widest_margin_of_all() {
         for kernel in ramline_sim::kernel::PRESETS {
             for files in [[true, false], [false, true]] {
-                assert!(of_recording(&kernel, files)[0] > of(&kernel, files)[0]);
+                assert!(for_recording(&kernel, files)[0] > for_kernel(&kernel, files)[0]);
             }
         }
     }
@@ -74,19 +74,19 @@ mod tests {
     fn counts_may_be_off_and_hardly_on_the_kernel_whose_rules_were_traced() {
         const OFF: f64 = NOT_TRACED;
         let in_group = |release: &str, group| Kernel { group, ..Kernel::nearest(release).unwrap() };
-        let off = |release: &str, group| of(&in_group(release, group), [true, false]);
+        let off = |release: &str, group| for_kernel(&in_group(release, group), [true, false]);
         assert_eq!([off("6.18.44-fc", Group::V1), off("6.18.44", Group::V2)], [[HERE; 2], [OFF; 2]]);
         assert_eq!([off("6.19.1", Group::V1), off("6.12.118", Group::V1)], [[OFF; 2]; 2]);
         assert_eq!([off("6.12.118", Group::V2), off("7.3.4", Group::V2)], [[GUESTS; 2], [GUESTS, READ]]);
         let lists = |release, group| Kernel { lists: Lists::Generations, ..in_group(release, group) };
-        let generations = |release, group| of(&lists(release, group), [true, false]);
+        let generations = |release, group| for_kernel(&lists(release, group), [true, false]);
         assert_eq!(
             [generations("6.12.118", Group::V2), generations("7.3.4", Group::V2)],
             [[GUESTS; 2], [REWRITTEN, READ]]
         );
         assert_eq!([generations("6.18.4", Group::V1), generations("6.13.1", Group::V2)], [[NOT_RUN, OFF]; 2]);
         // Files that are mapped are no worse, but where no kernel of those hits was traced.
-        let mapped = |release: &str, group| of(&in_group(release, group), [false, true]);
+        let mapped = |release: &str, group| for_kernel(&in_group(release, group), [false, true]);
         assert_eq!(["6.1.0", "7.3.4"].map(|release| mapped(release, Group::V2)), [[GUESTS; 2]; 2]);
         assert_eq!(mapped("6.18.4", Group::V1), [HERE; 2]);
         assert_eq!([mapped("6.1.9", Group::V1), mapped("6.6.9", Group::V2)], [[OFF; 2], [NOT_RUN; 2]]);

@@ -2,18 +2,18 @@
 
 use ramline_evidence::{RunRecord, Verdict as Ended};
 
-use crate::forecast::{Seen, Verdict};
+use crate::forecast::{RunFigures, Verdict};
 
 /// The figures of a command's record, all of which is one round; `None` of a run that ended otherwise.
 #[must_use]
-pub fn command(record: &RunRecord) -> Option<Seen> {
-    Some(Seen { rounds: 1.0, ..measured(record)? })
+pub fn command(record: &RunRecord) -> Option<RunFigures> {
+    Some(RunFigures { rounds: 1.0, ..measured(record)? })
 }
 
 /// The figures of a record; `None` of a run that ended otherwise, or whose kernel does not count them.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of a run")]
-pub fn measured(record: &RunRecord) -> Option<Seen> {
+pub fn measured(record: &RunRecord) -> Option<RunFigures> {
     let verdict = match &record.verdict {
         Ended::Completed => Verdict::Fine,
         Ended::Thrashing(_) => Verdict::Thrashing,
@@ -22,7 +22,7 @@ pub fn measured(record: &RunRecord) -> Option<Seen> {
     };
     let reclaim = &record.reclaim;
     let zeros = reclaim.swap_in_zero.unwrap_or(0);
-    Some(Seen {
+    Some(RunFigures {
         verdict,
         rounds: record.rounds.len() as f64 + record.fraction,
         seconds: record.elapsed.0 as f64 / 1e9,

@@ -73,11 +73,11 @@ impl<'a> Timed<'a> {
         // Of a fill the rounds are no part.
         let timeout = if by == PaceBy::Fill { 0 } else { self.timeout };
         let one = |draw: &Draw| {
-            let (chance, setting) = Chance::of(self.load, &setting, draw);
+            let (chance, setting) = Chance::from_draw(self.load, &setting, draw);
             seconds(&run::compact(self.load, self.pages.clone(), setting, timeout, chance), by)
         };
         let draws: Vec<Draw> = chance::draws(runs.min(self.most), self.seed).collect();
-        Range::of(self.workers.in_parts(&draws, one)).map_or(0.0, |range| range.median)
+        Range::from_values(self.workers.in_parts(&draws, one)).map_or(0.0, |range| range.median)
     }
 
     /// How many times slower a processor or the disks were than the setting has them, by the seconds of its runs. Paces differ from run to run by `spread`, and other costs as the
@@ -85,7 +85,7 @@ impl<'a> Timed<'a> {
     /// but the fastest of the search for an [`PaceBy::EmulatedRound`] that is too short.
     #[must_use]
     pub fn pace(&self, by: PaceBy, took: &[f64], spread: f64) -> Option<f64> {
-        let middle = Range::of(took.to_vec())?.median;
+        let middle = Range::from_values(took.to_vec())?.median;
         let takes =
             |times: f64, runs: u32| self.takes(slower(self.setting.costs, by, Pace { times, spread }), by, runs);
         let [low, high] = BOUNDS;
@@ -112,7 +112,7 @@ impl<'a> Timed<'a> {
 /// both times to 5 %.
 #[must_use]
 pub fn parted(settings: [&Timed<'_>; 2], took: [&[f64]; 2], both: Disk) -> Option<Disk> {
-    let [short, long] = took.map(|took| Range::of(took.to_vec()).map(|range| range.median));
+    let [short, long] = took.map(|took| Range::from_values(took.to_vec()).map(|range| range.median));
     let took = [short?, long?];
     let disk = |[request, page]: [f64; 2]| Disk { request, page, ..both };
     // What part of each time is too much.
@@ -130,7 +130,7 @@ pub fn parted(settings: [&Timed<'_>; 2], took: [&[f64]; 2], both: Disk) -> Optio
 fn slower(costs: Costs, by: PaceBy, pace: Pace) -> Costs {
     match by {
         PaceBy::Fill | PaceBy::Work => costs.with_processor(pace),
-        PaceBy::Round | PaceBy::EmulatedRound => costs.with_disk(Disk::of_both(pace)),
+        PaceBy::Round | PaceBy::EmulatedRound => costs.with_disk(Disk::same_pace(pace)),
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_pace_is_found_by_the_time_of_a_round_or_of_the_fill_or_none_is_named() {
         const SPREAD: f64 = 1.5;
-        let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+        let load = Compact::decode(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
         for (by, swap) in [
             (PaceBy::Round, SwapTo::Disk),
             (PaceBy::EmulatedRound, SwapTo::Disk),
@@ -203,10 +203,10 @@ mod tests {
         const SIMULATIONS: u32 = 9;
         let load =
             Load::CodePlusData(CodePlusData { unit: 1 << 19, code: 3, data: 14, rounds: 2, seed: 256, shared: false });
-        let load = Compact::of(&load).unwrap().with_overhead(Overhead { idle: 0, pages: [202, 202] });
+        let load = Compact::decode(&load).unwrap().with_overhead(Overhead { idle: 0, pages: [202, 202] });
         let with = |swap| {
             let known = setting();
-            let costs = Costs { spread: Spread::of_all(1.2), ..known.costs };
+            let costs = Costs { spread: Spread::same(1.2), ..known.costs };
             Setting { limit: 16 << 7, swap, slots: 16 << 7, costs, ..known }
         };
         // Without swap it reads 32 pages at once, with it single ones and clusters of 8 too.

@@ -21,7 +21,7 @@ pub const WANTED: Wanted = Wanted { lru_gen: true, vmstat: true, cgroups: true, 
 
 /// The kernel of a machine.
 #[must_use]
-pub fn of_machine(seen: &Snapshot) -> Kernel {
+pub fn from_machine(seen: &Snapshot) -> Kernel {
     let near = Kernel::nearest(&seen.machine.kernel).unwrap_or(PRESETS[2]);
     let is_on = seen.lru_gen.data().is_some_and(LruGen::is_on);
     let is_second = seen.cgroups.data().is_some_and(|groups| groups.version == Version::V2);
@@ -64,7 +64,7 @@ pub fn asked(here: Kernel, kernels: &[String], lists: &[String]) -> Result<Vec<K
 
 /// What a run was made with, as far as its record says; the rest is this machine's.
 #[must_use]
-pub fn of_record(record: &RunRecord, here: Kernel) -> Kernel {
+pub fn from_record(record: &RunRecord, here: Kernel) -> Kernel {
     let near = Kernel::nearest(&record.machine.kernel);
     // Of the kernel that runs here more is known than its release says.
     let base = near.filter(|near| near.release != here.release).unwrap_or(here);
@@ -122,27 +122,31 @@ mod tests {
     #[test]
     fn a_record_says_its_kernel_its_lists_and_its_group_and_may_say_none() {
         let mut record = RunRecord::default();
-        assert_eq!(of_record(&record, HERE), HERE);
+        assert_eq!(from_record(&record, HERE), HERE);
         record.machine.kernel = "6.12.48+deb13-amd64".to_owned();
         record.machine.cgroup_version = 2;
         record.arm = Arm::named("swap:60", &[("lru", "mglru")]);
-        let kernel = of_record(&record, HERE);
+        let kernel = from_record(&record, HERE);
         assert_eq!((word(&kernel).as_str(), kernel.group), ("6.12 mglru", Group::V2));
         assert!(kernel.several_cpus);
         record.machine.cpus = 1;
-        assert!(!of_record(&record, HERE).several_cpus);
+        assert!(!from_record(&record, HERE).several_cpus);
         record.arm = Arm::default();
-        assert_eq!(word(&of_record(&record, HERE)), "6.12 classic");
+        assert_eq!(word(&from_record(&record, HERE)), "6.12 classic");
         record.verified.insert("MGLRU".to_owned(), "0x0007".to_owned());
-        assert_eq!(word(&of_record(&record, HERE)), "6.12 mglru");
+        assert_eq!(word(&from_record(&record, HERE)), "6.12 mglru");
         record.machine.lru = Some(Lru::Classic);
-        assert_eq!(word(&of_record(&record, HERE)), "6.12 classic", "what was in force says more than what was asked");
+        assert_eq!(
+            word(&from_record(&record, HERE)),
+            "6.12 classic",
+            "what was in force says more than what was asked"
+        );
     }
 
     #[test]
     fn what_can_be_seen_of_a_machine_is_taken_from_it() {
         let mut seen = Snapshot::default();
         seen.machine.kernel = "6.6.9".to_owned();
-        assert_eq!(word(&of_machine(&seen)), "6.1 classic");
+        assert_eq!(word(&from_machine(&seen)), "6.1 classic");
     }
 }

@@ -34,8 +34,8 @@ pub struct Question {
     pub arms: Vec<(Arm, Workload)>,
     /// Size of the swap area of those that have one.
     pub swap: Bytes,
-    /// From one look of the lab at the group to the next.
-    pub looks_every: Duration,
+    /// From one sample of the group in the lab to the next.
+    pub samples_every: Duration,
     /// What the group is charged for beside the load.
     pub overhead: Overhead,
     /// Its nanoseconds from one touch to the next, beside the touches.
@@ -80,8 +80,8 @@ pub struct Caller<'a> {
 /// Not one does; it says up to which size one would.
 pub fn at_once(question: &Question, wanted: usize, free: Bytes) -> Result<usize> {
     let has_swap = question.arms.iter().any(|(arm, _)| arm.swap != SwapKind::None);
-    let needs = Footprint::of(question.load.as_ref(), if has_swap { question.swap.0 } else { 0 });
-    let needs = needs.of_several(1 + question.others.len() as u64);
+    let needs = Footprint::for_load(question.load.as_ref(), if has_swap { question.swap.0 } else { 0 });
+    let needs = needs.with_loads(1 + question.others.len() as u64);
     // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
     let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
     let room = part(free);

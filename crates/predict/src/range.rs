@@ -27,7 +27,7 @@ impl Range {
         clippy::cast_sign_loss,
         reason = "places among some values"
     )]
-    pub fn of(mut values: Vec<f64>) -> Option<Range> {
+    pub fn from_values(mut values: Vec<f64>) -> Option<Range> {
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let median = f64::midpoint(*values.get(last / 2)?, *values.get(values.len() / 2)?);
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn of_few_values_the_ends_are_the_least_and_the_most_and_of_many_nine_in_ten_lie_between() {
-        let of = |n: u32| Range::of((1..=n).rev().map(f64::from).collect());
+        let of = |n: u32| Range::from_values((1..=n).rev().map(f64::from).collect());
         assert_eq!([of(0), of(1)], [None, Some(Range { median: 1.0, low: 1.0, high: 1.0 })]);
         assert_eq!(of(4), Some(Range { median: 2.5, low: 1.0, high: 4.0 }));
         assert_eq!(of(19), Some(Range { median: 10.0, low: 1.0, high: 19.0 }));

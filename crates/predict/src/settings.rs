@@ -7,11 +7,12 @@ use std::time::Duration;
 use ramline_evidence::{Arm, SwapKind, Workload};
 use ramline_sim::kernel::Kernel;
 use ramline_sim::load::Compact;
-use ramline_sim::memory::{Setting, Sums, SwapTo};
+use ramline_sim::memory::{Flushes, Setting, SwapTo};
 use ramline_sim::rivals::{self, Simpler};
 use ramline_units::Bytes;
 
 use crate::apparatus::follower::Follower;
+use crate::apparatus::reader::Reads;
 use crate::basis::Basis;
 use crate::error::{PredictError, Result};
 use crate::forecast::{self, Forecast, Foretold, Simulated};
@@ -65,7 +66,7 @@ pub fn foretold(
     (compared, workers): (bool, Workers<'_>),
     progress: &mut dyn FnMut(&str),
 ) -> Result<Forecast> {
-    let Question { name, arms, swap, runs, looks_every, .. } = question;
+    let Question { name, arms, swap, runs, samples_every, .. } = question;
     let threads = workers.count.max(1);
     let arms: Vec<(Arm, Workload, Kernel)> = arms.iter().flat_map(|arm| with_each(arm, kernels)).collect();
     let limit = arms.first().map(|(_, workload, _)| workload.limit).unwrap_or_default();
@@ -75,7 +76,7 @@ pub fn foretold(
     // A thread for each setting.
     for (done, batch) in arms.chunks(threads).enumerate() {
         progress(&format!("predicting {} of {}", done * threads + batch.len(), arms.len()));
-        let one = |at: usize| one(touches, &batch[at], ((*swap, *looks_every), *runs), basis, compared);
+        let one = |at: usize| one(touches, &batch[at], ((*swap, *samples_every), *runs), basis, compared);
         let all = workers.map(batch.len(), one);
         for ((arm, workload, _), foretold) in batch.iter().zip(all) {
             let foretold = foretold.unwrap_or(Err(PredictError::BrokeOff))?;
@@ -98,7 +99,7 @@ pub fn foretold(
         out.front = out.front().into_iter().map(str::to_owned).collect();
     }
     let by_old_sizes = |((arm, _, kernel), setting): (&(Arm, Workload, Kernel), &Foretold)| {
-        let can_be = arm.swap != SwapKind::None && !kernel.sums_up && kernel.mglru().is_none();
+        let can_be = arm.swap != SwapKind::None && !kernel.flushes_first && kernel.mglru().is_none();
         can_be && setting.foretold.is_some_and(|figures| 0.0 < figures.killed && figures.killed < 1.0)
     };
     if arms.iter().zip(&out.settings).any(by_old_sizes) {
@@ -141,7 +142,7 @@ fn one(
 ) -> Result<Option<(Option<Simulated>, Option<Simpler>)>> {
     let Some((setting, lengths)) = prepared(of, sizes, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
-    let length = |_: u32, page: u64| lengths.of(page);
+    let length = |_: u32, page: u64| lengths.length(page);
     let foretold = forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
     Ok(Some((foretold, compared.then(|| touches.first().map(|load| rivals::simpler(load, &setting))).flatten())))
@@ -156,7 +157,7 @@ pub fn ns(time: Duration) -> u64 {
 /// What the simulator is asked, and what pages compress to; `None` for a kind of swap that it has not.
 pub fn prepared(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
-    (swap, looks_every): (Bytes, Duration),
+    (swap, samples_every): (Bytes, Duration),
     basis: Basis<'_>,
 ) -> Result<Option<(Setting, Found)>> {
     let (to, algorithm) = match &arm.swap {
@@ -167,9 +168,13 @@ pub fn prepared(
     };
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let every = ns(looks_every);
-    let watched = Sums::Watched { every, first: basis.first_look };
-    let sums = if workload.fresh_statistics { watched } else { Sums::Every(ns(STALE)) };
+    let every = ns(samples_every);
+    let rounds = known::rounds_begin(arm, basis.records, every);
+    let flushes = if workload.fresh_statistics {
+        Flushes::By(Reads::shared(every, basis.first_read, rounds))
+    } else {
+        Flushes::Every(ns(STALE))
+    };
     let setting = Setting {
         limit: pages(workload.limit),
         // On a machine of its own a pool takes RAM at once.
@@ -181,8 +186,7 @@ pub fn prepared(
         cluster: CLUSTER,
         fresh: known::fresh(arm, basis.records).unwrap_or(FRESH),
         base: 0,
-        sums,
-        first_looks: known::looks(arm, basis.records, every),
+        flushes,
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), arm),
         kernel: *kernel,
     };

@@ -11,7 +11,7 @@ use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, PAGE};
-use ramline_sim::memory::{Setting, Sums, SwapTo};
+use ramline_sim::memory::{Flushes, Setting, SwapTo};
 use ramline_sim::run;
 use ramline_trace::generate::{Access, Memory, Region, Touch};
 use ramline_trace::touches::{self, Backing, Header, Origin, PageTouch, Reader, Record, Writer};
@@ -44,8 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             cluster: 8,
             fresh: 0.5,
             base: 0,
-            sums: Sums::Every(2_000_000_000),
-            first_looks: Vec::new(),
+            flushes: Flushes::Every(2_000_000_000),
             costs: Costs::default(),
             kernel,
         };

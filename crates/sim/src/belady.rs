@@ -1,4 +1,4 @@
-//! The fewest pages that must come back, whatever the kernel does.
+//! The fewest pages that must be read again, whatever the kernel does.
 //!
 //! Belady's rule (1966): of the pages in RAM, that one goes whose next touch is last of all. No rule that brings pages when they are touched, or
 //! before, brings fewer. So the distance from a forecast to this bound is what any tuning could gain at best, and the rest is the size of the RAM.

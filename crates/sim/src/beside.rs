@@ -1,6 +1,9 @@
-//! What acts on a group from outside by the clock, as a thread that moves its limit.
+//! What acts on a group from outside by the clock: a thread that moves its limit, a reader of its statistics.
 
 use std::fmt::Debug;
+use std::sync::Arc;
+
+use ramline_evidence::rng::SplitMix64;
 
 /// The group, as a thread beside it sees it.
 pub trait LimitedGroup {
@@ -26,5 +29,26 @@ pub trait Beside: Debug {
     fn act(&mut self, group: &mut dyn LimitedGroup) -> u64;
 }
 
-/// Makes it, for a group that may have so many pages.
+/// Makes it, for a group with a limit of this number of pages.
 pub type MakeBeside = fn(u64) -> Box<dyn Beside>;
+
+/// A reader of the group's memory.stat, which flushes its statistics (`mem_cgroup_flush_stats`). Its reads are asked for one after the other.
+pub trait StatReader: Debug {
+    /// Its first read, in nanoseconds from the start.
+    fn first(&self) -> u64;
+    /// It read at this time, as the simulator's clock has it, and should have at `due`; when it reads next.
+    fn next(&mut self, due: u64, clock: u64, random: &mut SplitMix64) -> u64;
+    /// Its last read before the rounds of a load is behind this part of the touches that fill memory; 0 if there is none. `None`: it reads by the clock.
+    fn last_in_fill(&self) -> Option<f64>;
+    /// The rounds begin at this time; when it reads first in them. `None`: it reads on by the clock.
+    fn first_in_rounds(&self, begin: u64) -> Option<u64>;
+}
+
+/// Makes a reader of a run, by two draws from 0 to below 1.
+pub trait MakeStatReader: Debug + Send + Sync {
+    /// The reader.
+    fn stat_reader(&self, draws: [f64; 2]) -> Box<dyn StatReader>;
+}
+
+/// Shared by the runs of a setting.
+pub type StatReaders = Arc<dyn MakeStatReader>;

@@ -7,16 +7,14 @@ use ramline_evidence::rng::SplitMix64;
 
 use crate::cost::{Costs, Spread};
 use crate::load::{Compact, OF_A_TABLE};
-use crate::setting::{Look, Setting, Sums};
+use crate::setting::{Flushes, Setting};
 
 /// Pages of a file whose numbers one page of its index holds: 64 a node, of which a slab has seven a page.
 const INDEXED: u64 = 64 * 7;
-/// One read takes up to so much more or less than the next.
+/// One read takes up to this share more or less than the next.
 const JITTER: f64 = 0.4;
-/// The kernel may sum up the statistics up to so much late, in parts of the time between: its timer waits for a processor that is awake.
+/// The kernel may flush the statistics late by up to the time between two flushes divided by this: its timer waits for a processor that is awake.
 const LATE: u64 = 4;
-/// And who reads them: a reader of every 100 ms came 0.1 to 0.2 ms late, 18 times of 18 (traced, `memcg:memcg_flush_stats`).
-const READER_LATE: u64 = 500;
 
 /// What a run draws, each from 0 to below 1.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +35,9 @@ const BASE: usize = 5;
 const DEVICE: usize = 6;
 const PROCESSOR: usize = 7;
 const CODEC: usize = 8;
-const LOOK: usize = 9;
+const FIRST_READ: usize = 9;
 
-/// Draws for so many runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
+/// Draws for a number of runs: of each thing every run has another of as many equal parts (Latin hypercube sampling; McKay, Beckman and Conover 1979). The
 /// median of 32 runs is so that of 400, where they go one way (else `enough`); drawn each by itself, costs of one seed were 17 % too high in the median.
 pub fn draws(runs: u32, seed: u64) -> impl Iterator<Item = Draw> {
     let mut random = SplitMix64::new(seed);
@@ -81,10 +79,10 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
 /// What one run meets with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
-    /// When the kernel first sums up the statistics, or who reads them does so, in nanoseconds from the beginning.
+    /// When the kernel first flushes the statistics, in nanoseconds from the beginning.
     pub phase: u64,
-    /// The first look in the rounds, where it is known.
-    pub look: Option<Look>,
+    /// What a reader of memory.stat draws, each from 0 to below 1.
+    pub reads: [f64; 2],
     /// Where a region of less than a page table begins in its blocks of 16.
     pub around: u32,
     /// Pages of other programs that are in the processor's first batch.
@@ -94,7 +92,7 @@ pub struct Chance {
     pub cluster: u32,
     /// Another processor than the load's answers for the disk: drawn as 1 of 2 where there are several, which is assumed.
     pub elsewhere: bool,
-    /// A look at the statistics comes up to so much late, in nanoseconds.
+    /// The kernel flushes the statistics late by up to this, in nanoseconds.
     pub late: u64,
     /// What a device takes is up to this share more or less, from one time to the next.
     pub jitter: f64,
@@ -105,24 +103,16 @@ pub struct Chance {
 impl Chance {
     /// Of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
-    pub fn of(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
-        let ([soonest, latest], late) = match setting.sums {
-            Sums::AtOnce => ([0; 2], 0),
-            Sums::Every(every) => ([0, every], every / LATE),
-            Sums::Watched { every, first } => (first, every / READER_LATE),
-        };
-        let is_watched = matches!(setting.sums, Sums::Watched { .. });
-        let look = setting
-            .first_looks
-            .get(draw.small(LOOK, u32::try_from(setting.first_looks.len()).unwrap_or(u32::MAX)) as usize);
+    pub fn from_draw(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
+        let every = if let Flushes::Every(every) = setting.flushes { every } else { 0 };
         let chance = Chance {
-            phase: soonest + draw.below(PHASE, latest.saturating_sub(soonest)),
-            look: look.copied().filter(|_| is_watched),
+            phase: draw.below(PHASE, every),
+            reads: [draw.parts[PHASE], draw.parts[FIRST_READ]],
             around: draw.small(AROUND, 16),
             others: draw.small(OTHERS, 31),
             cluster: if draw.parts[CLUSTER] < setting.fresh { setting.cluster } else { 1 },
             elsewhere: setting.kernel.several_cpus && draw.small(ELSEWHERE, 2) == 1,
-            late,
+            late: every / LATE,
             jitter: JITTER,
             seed: draw.seed,
         };
@@ -169,8 +159,6 @@ mod tests {
     use ramline_trace::generate::{CodePlusData, Load};
 
     use super::*;
-    use crate::kernel::PRESETS;
-    use crate::memory::tests::group;
 
     #[test]
     fn every_run_has_another_part_of_what_may_be() {
@@ -185,26 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_are_known_are_drawn_as_evenly_as_can_be_and_only_a_reader_has_one() {
-        let load = Compact::new(&[], [].into_iter(), [].into_iter(), 1).unwrap();
-        let looks = [10, 20, 30, 40].map(|at| Look { at, filled: 0.5 });
-        let of = |sums| {
-            let known = group(1, PRESETS[2], Chance::default()).setting;
-            let setting = Setting { sums, first_looks: looks.to_vec(), ..known };
-            let mut all: Vec<_> = draws(8, 7).map(|draw| Chance::of(&load, &setting, &draw).0.look).collect();
-            all.sort_by_key(|look| look.map(|look| look.at));
-            all
-        };
-        let twice: Vec<_> = looks.into_iter().flat_map(|look| [Some(look); 2]).collect();
-        assert_eq!(of(Sums::Watched { every: 100, first: [0, 100] }), twice);
-        assert_eq!(of(Sums::Every(100)), vec![None; 8]);
-    }
-
-    #[test]
     fn what_two_sizes_leave_of_the_limit_is_their_tables_and_nearly_the_same_rest() {
         let rest = [(24_u64, 452), (32, 521)].map(|(unit, base)| {
             let load = CodePlusData { unit: unit << 20, code: 3, data: 14, rounds: 1, seed: 7, shared: false };
-            base - tables(&Compact::of(&Load::CodePlusData(load)).unwrap())
+            base - tables(&Compact::decode(&Load::CodePlusData(load)).unwrap())
         });
         assert_eq!(rest, [206, 194]);
     }

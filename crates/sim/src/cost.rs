@@ -6,9 +6,9 @@ mod tiers;
 
 /// Uncertainty factor of assumed costs: on a busy machine a round took up to four times as long.
 const ASSUMED_SPREAD: f64 = 4.0;
-/// What was measured once on a quiet machine may be so many times less or more the next time: another program takes every second turn.
+/// Uncertainty factor of what was measured once on a quiet machine: another program takes every second turn.
 pub const MEASURED_SPREAD: f64 = 2.0;
-/// What compression takes on a processor whose pace is known: of three libraries of lz4 the slowest takes so many times as long as the one in the middle.
+/// What compression takes on a processor whose pace is known: of three libraries of lz4 the slowest takes this factor of the median.
 const CODEC_SPREAD: f64 = 1.5;
 
 /// So much longer it takes to fill a page with other contents than text: 3.7 to 4.1 µs with random bytes and 2.3 to 3.3 with zeros, 2.6 to 3.1 with text.
@@ -38,7 +38,7 @@ pub struct Spread {
 impl Spread {
     /// The same of each.
     #[must_use]
-    pub const fn of_all(times: f64) -> Spread {
+    pub const fn same(times: f64) -> Spread {
         Spread { device: times, processor: times, codec: times }
     }
 }
@@ -66,7 +66,7 @@ pub struct Disk {
 impl Disk {
     /// So many times slower in both.
     #[must_use]
-    pub const fn of_both(Pace { times, spread }: Pace) -> Disk {
+    pub const fn same_pace(Pace { times, spread }: Pace) -> Disk {
         Disk { request: times, page: times, spread }
     }
 }
@@ -132,9 +132,9 @@ pub fn whole(ns: f64) -> u64 {
 /// 6. (Requests of 1, 4, 8, 16 and 32 pages took 40, 77, 120, 143 and 148 µs, traced, so that a single one is flatter; a window mostly comes in several.)
 const SHORT: u64 = 32;
 
-/// A read of so many pages from a disk: so much at all, and so much for each.
+/// A read of several pages from a disk: a cost for the request, and one for each page.
 #[must_use]
-pub fn of_read(cost: [f64; 2], n: u64) -> u64 {
+pub fn read_cost(cost: [f64; 2], n: u64) -> u64 {
     whole(cost[0] + cost[1] * in_short(n))
 }
 
@@ -183,7 +183,7 @@ pub struct Steps {
 impl Steps {
     /// Of these costs.
     #[must_use]
-    pub fn of(costs: &Costs) -> Steps {
+    pub fn from_costs(costs: &Costs) -> Steps {
         Steps {
             hit: whole(costs.hit + costs.between),
             minor: whole(costs.minor + costs.between),
@@ -236,20 +236,20 @@ impl Default for Costs {
             compress: CODECS[0].1[0],
             decompress: CODECS[0].1[1],
             is_codec_measured: false,
-            spread: Spread::of_all(ASSUMED_SPREAD),
+            spread: Spread::same(ASSUMED_SPREAD),
         }
     }
 }
 
 impl Costs {
-    /// What compression took where the load ran, to compress and to decompress a page, so many times less or more.
+    /// What compression took where the load ran, to compress and to decompress a page, with its uncertainty factor.
     #[must_use]
     pub fn with_codec(self, [compress, decompress]: [f64; 2], times: f64) -> Costs {
         let spread = Spread { codec: times, ..self.spread };
         Costs { compress, decompress, is_codec_measured: true, spread, ..self }
     }
 
-    /// Disks so many times slower.
+    /// With disks slower by a factor.
     #[must_use]
     pub fn with_disk(self, Disk { request, page, spread }: Disk) -> Costs {
         let slower = |[all, each]: [f64; 2]| [all * request, each * page];
@@ -262,7 +262,7 @@ impl Costs {
         }
     }
 
-    /// A processor so many times slower. Compression is so as well where it is only assumed, and no more uncertain than `CODEC_SPREAD` then.
+    /// With a processor slower by a factor. Compression is so as well where it is only assumed, and no more uncertain than `CODEC_SPREAD` then.
     #[must_use]
     pub fn with_processor(self, pace: Pace) -> Costs {
         let spread = Spread { processor: pace.spread, codec: self.spread.codec.min(CODEC_SPREAD), ..self.spread };
@@ -283,7 +283,7 @@ impl Costs {
         Costs { fill: costs.fill + more, compress, decompress, ..costs }
     }
 
-    /// Each kind so many times as long.
+    /// Each kind multiplied by a factor.
     #[must_use]
     pub fn each(self, device: f64, processor: f64, codec: f64) -> Costs {
         let of_device = |cost: [f64; 2]| cost.map(|ns| ns * device);
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn compression_that_was_measured_stays_as_it_was_whatever_the_paces() {
         let four = Pace { times: 4.0, spread: 1.2 };
-        let costs = Costs::default().with_codec([9e3, 3e3], 1.1).with_disk(Disk::of_both(four)).with_processor(four);
+        let costs = Costs::default().with_codec([9e3, 3e3], 1.1).with_disk(Disk::same_pace(four)).with_processor(four);
         assert_eq!(([costs.compress, costs.decompress], costs.spread.codec), ([9e3, 3e3], 1.1));
         assert_eq!(costs.swap_fetch, 4.0 * Costs::default().swap_fetch);
     }
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_long_read_takes_less_for_each_page() {
-        assert_eq!([1, 32, 34, 232].map(|n| of_read([20.0, 4.0], n)), [24, 148, 152, 548]);
+        assert_eq!([1, 32, 34, 232].map(|n| read_cost([20.0, 4.0], n)), [24, 148, 152, 548]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The epochs of a recording: which pages leave in the one in which they were touched.
 //!
-//! A recorder sees that a page was touched in an epoch, not how often. One that leaves in it and is touched in it again would come back, and the simulation does not know. So these are
+//! A recorder sees that a page was touched in an epoch, not how often. One that leaves in it and is touched in it again would refault, and the simulation does not know. So these are
 //! counted: where they are many, a count is no forecast.
 
 /// In which epoch each page was touched last. Empty where there are none.
@@ -11,9 +11,9 @@ pub struct Epochs {
 }
 
 impl Epochs {
-    /// Of so many pages, none of them touched. Numbers of epochs wrap: one page in 65,535 that was not touched for as many epochs may be counted wrongly.
+    /// For a number of pages, none of them touched. Numbers of epochs wrap: one page in 65,535 that was not touched for as many epochs may be counted wrongly.
     #[must_use]
-    pub fn of(pages: u32) -> Epochs {
+    pub fn for_pages(pages: u32) -> Epochs {
         Epochs { now: 1, last: vec![0; pages as usize] }
     }
 
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_page_is_of_the_epoch_in_which_it_was_touched_last() {
-        let mut epochs = Epochs::of(3);
+        let mut epochs = Epochs::for_pages(3);
         epochs.touched(1);
         assert_eq!([0, 1, 9].map(|id| epochs.is_of_this(id)), [false, true, false]);
         epochs.begin();

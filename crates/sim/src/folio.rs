@@ -5,7 +5,7 @@
 
 use crate::page::{Pages, bit};
 
-/// Slots of a node of the index of a file: so many pages or more have one slot, in a node above (`XA_CHUNK_SIZE`).
+/// Slots of a node of the index of a file: a folio with this number of pages or more has one slot, in a node above (`XA_CHUNK_SIZE`).
 pub const SLOTS: u32 = 64;
 
 /// Pages in a row, by the first of them.
@@ -27,7 +27,7 @@ impl Folio {
     /// That of a page: for most it is that page alone.
     #[inline]
     #[must_use]
-    pub fn of(pages: &Pages, id: u32) -> Folio {
+    pub fn containing(pages: &Pages, id: u32) -> Folio {
         if follows(pages, id) || follows(pages, id + 1) { Folio::of_several(pages, id) } else { Folio::alone(id) }
     }
 
@@ -75,7 +75,7 @@ pub fn was_of_one(pages: &Pages, id: u32) -> bool {
     pages.flags.get(id as usize).is_some_and(|flags| flags & FOLLOWS == FOLLOWS & !bit::RESIDENT)
 }
 
-/// A folio comes back: what is left of a larger one that its first page was of is in parts of as many pages from now on (`xas_split` in 6.12, `xas_try_split` in 7.3; what had 64 pages
+/// A folio is read again: what is left of a larger one that its first page was of is in parts of as many pages from now on (`xas_split` in 6.12, `xas_try_split` in 7.3; what had 64 pages
 /// and more has no slots here, though the kernel halves it). Both begin at a multiple of their size, so the folio is one of the parts.
 #[inline]
 pub fn split(pages: &mut Pages, folio: Folio) {
@@ -115,15 +115,20 @@ pub fn check(pages: &Pages) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::chance::Chance;
+    use crate::fault;
+    use crate::filemap::map::map;
+    use crate::filemap::read;
+    use crate::insert;
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
     use crate::memory::{FILE, Memory};
-    use crate::{fault, read, read_ahead, shrink};
+    use crate::readahead;
+    use crate::vmscan::shrink_list;
 
     /// A file of 200 pages behind as many of memory, of which 32 were read in folios of four pages, on the inactive list.
     fn memory() -> Memory {
         let mut memory = group(200, PRESETS[2], Chance::default());
-        read_ahead::next(&mut memory, 1, 200, 32);
+        readahead::next(&mut memory, 1, 200, 32);
         memory.drain();
         memory
     }
@@ -135,10 +140,13 @@ mod tests {
     #[test]
     fn one_page_that_is_in_use_keeps_its_folio_and_the_others_go_as_one() {
         let mut memory = memory();
-        assert_eq!([200, 203, 204].map(|id| Folio::of(&memory.pages, id).ids()), [200..204, 200..204, 204..208]);
-        fault::map(&mut memory, 205);
+        assert_eq!(
+            [200, 203, 204].map(|id| Folio::containing(&memory.pages, id).ids()),
+            [200..204, 200..204, 204..208]
+        );
+        map(&mut memory, 205);
         // Two are asked for, and a folio is not parted.
-        assert_eq!([2, 2, 4].map(|n| shrink::inactive(&mut memory, FILE, n)), [4, 0, 4]);
+        assert_eq!([2, 2, 4].map(|n| shrink_list::inactive(&mut memory, FILE, n)), [4, 0, 4]);
         assert_eq!(there(&memory), (204..208).chain(212..232).collect::<Vec<_>>());
         // All its pages leave the same; the folio that goes next left four pages later.
         let left = [200, 201, 203, 208].map(|id| memory.pages.shadow(id));
@@ -167,15 +175,15 @@ mod tests {
         let [old, new] = [0, (999 << 1) | 1];
         for (last, is_active) in [(new, true), (old, false)] {
             let mut memory = memory();
-            assert_eq!(shrink::inactive(&mut memory, FILE, 32), 32);
+            assert_eq!(shrink_list::inactive(&mut memory, FILE, 32), 32);
             (200..232).for_each(|id| _ = memory.pages.shadow(id));
             memory.age = 1000;
             // Ten pages of memory are on the lists: what left so many pages ago would have stayed with them.
-            (0..10).for_each(|id| read_ahead::insert(&mut memory, id, 0));
+            (0..10).for_each(|id| insert::insert(&mut memory, id, 0));
             memory.drain();
             memory.pages.leave(200, if last == old { new } else { old });
             memory.pages.leave(203, last);
-            read_ahead::next(&mut memory, 1, 200, 4);
+            readahead::next(&mut memory, 1, 200, 4);
             assert_eq!((memory.counts.refault[FILE], there(&memory)), (4, vec![200, 201, 202, 203]));
             for bits in [bit::ACTIVE, bit::WORKINGSET] {
                 let is = (200..204).map(|id| memory.pages.is(id, bits)).collect::<Vec<_>>();
@@ -188,15 +196,15 @@ mod tests {
     #[test]
     fn a_folio_that_is_active_goes_to_the_inactive_list_as_one() {
         let mut memory = memory();
-        fault::map(&mut memory, 205);
-        (0..2).for_each(|_| _ = shrink::inactive(&mut memory, FILE, 8));
+        map(&mut memory, 205);
+        (0..2).for_each(|_| _ = shrink_list::inactive(&mut memory, FILE, 8));
         fault::hit(&mut memory, 205);
         memory.pages.set(205, bit::YOUNG);
         while memory.lists[FILE][1].len == 0 && memory.lists[FILE][0].len > 0 {
-            shrink::inactive(&mut memory, FILE, 4);
+            shrink_list::inactive(&mut memory, FILE, 4);
         }
         assert_eq!((memory.lists[FILE][1].len, memory.pages.is(204, bit::ACTIVE)), (4, true));
-        shrink::active(&mut memory, FILE, 1);
+        shrink_list::active(&mut memory, FILE, 1);
         assert_eq!((memory.lists[FILE][1].len, check(&memory.pages)), (0, Ok(())));
     }
 
@@ -208,8 +216,11 @@ mod tests {
             for id in 200..200 + pages {
                 memory.pages.set(id, bit::RESIDENT | if id > 200 { bit::SAME_FOLIO } else { 0 });
             }
-            let folio = Folio::of(&memory.pages, 200);
-            assert_eq!((shrink::large(&mut memory, folio, |_, _| None), memory.charged), (shrink::End::Freed, 0));
+            let folio = Folio::containing(&memory.pages, 200);
+            assert_eq!(
+                (shrink_list::large(&mut memory, folio, |_, _| None), memory.charged),
+                (shrink_list::End::Freed, 0)
+            );
             assert_eq!((200..300).filter(|id| was_of_one(&memory.pages, *id)).count(), left);
         }
     }
@@ -238,8 +249,8 @@ mod tests {
     #[test]
     fn a_folio_that_comes_back_over_several_smaller_ones_is_one() {
         let (mut memory, _) = left(&[(208, 4), (212, 4), (216, 8)], Folio { first: 208, pages: 8 });
-        read_ahead::insert_folio(&mut memory, Folio { first: 208, pages: 8 }, 0);
-        assert_eq!([208, 215].map(|id| Folio::of(&memory.pages, id).ids()), [208..216, 208..216]);
+        insert::insert_folio(&mut memory, Folio { first: 208, pages: 8 }, 0);
+        assert_eq!([208, 215].map(|id| Folio::containing(&memory.pages, id).ids()), [208..216, 208..216]);
         assert!(!was_of_one(&memory.pages, 216) && was_of_one(&memory.pages, 217));
     }
 
@@ -251,7 +262,7 @@ mod tests {
             let mut memory = group(200, PRESETS[kernel], Chance::default());
             memory.reads[1].misses = 50;
             for one in first..first + 32 {
-                read_ahead::insert(&mut memory, one, if one > first { bit::SAME_FOLIO } else { 0 });
+                insert::insert(&mut memory, one, if one > first { bit::SAME_FOLIO } else { 0 });
             }
             fault::miss(&mut memory, id);
             let is_mapped = |id: &u32| memory.pages.is(*id, bit::MAPPED);

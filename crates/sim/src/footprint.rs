@@ -3,7 +3,7 @@
 //! ```
 //! use ramline_sim::footprint::Footprint;
 //! use ramline_trace::generate::Load;
-//! let of = |size: u64| Footprint::of(&Load::named("heap", size, 2, 1).unwrap(), size).at_once(2);
+//! let of = |size: u64| Footprint::for_load(&Load::named("heap", size, 2, 1).unwrap(), size).at_once(2);
 //! assert!(of(64 << 30) > 900 * of(64 << 20) && of(64 << 20) < 64 << 20);
 //! ```
 
@@ -37,9 +37,9 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of a load whose swap area has so many bytes.
+    /// For a load with a swap area of this size in bytes.
     #[must_use]
-    pub fn of(load: &dyn Touches, swap: u64) -> Footprint {
+    pub fn for_load(load: &dyn Touches, swap: u64) -> Footprint {
         let regions = load.regions();
         let pages = |of: &dyn Fn(Memory) -> bool| {
             regions.iter().filter(|one| of(one.memory)).map(|one| one.bytes / PAGE).fold(0, u64::saturating_add)
@@ -55,14 +55,14 @@ impl Footprint {
         }
     }
 
-    /// Of so many loads of the same pages, each with as many touches.
+    /// With several loads of the same pages, each with as many touches.
     #[must_use]
-    pub fn of_several(self, loads: u64) -> Footprint {
+    pub fn with_loads(self, loads: u64) -> Footprint {
         let times = |words: u64| words.saturating_mul(loads.max(1));
         Footprint { fill: times(self.fill), rounds: times(self.rounds), ..self }
     }
 
-    /// Of all of it with so many runs at the same time.
+    /// The total with a number of runs at the same time.
     #[must_use]
     pub fn at_once(self, runs: u64) -> u64 {
         let words = self.fill.saturating_add(self.rounds).saturating_mul(OF_A_WORD);
@@ -81,7 +81,7 @@ mod tests {
     fn no_load_has_more_words_than_were_foreseen_and_none_is_foreseen_far_too_large() {
         for name in Load::NAMES {
             let Some(load) = Load::named(name, 4 << 20, 2, 256) else { continue };
-            let (wanted, is) = (Footprint::of(&load, 0), Compact::of(&load).unwrap());
+            let (wanted, is) = (Footprint::for_load(&load, 0), Compact::decode(&load).unwrap());
             let (fill, rounds) = (is.fill.len() as u64, is.rounds.len() as u64);
             assert!(fill <= wanted.fill && wanted.fill <= fill + OF_THE_PROGRAM, "{name}: {fill} {wanted:?}");
             assert!(rounds <= wanted.rounds && wanted.rounds <= 2 * rounds, "{name}: {rounds} {wanted:?}");

@@ -1,6 +1,6 @@
 //! What a kernel does where kernels differ: by ability, with presets of four releases.
 //!
-//! Read in 6.1, 6.12, 6.18, 7.2 and 7.3. A release between two presets has some abilities of the one and some of the other, so who knows them sets them one
+//! Read in 6.1, 6.12, 6.18, 7.2 and 7.3. A release between two presets has some abilities of the one and some of the other, and can be set one
 //! by one. What no ability here describes is in [`Kernel::notes`], and how far counts may be off in `ramline_predict::margin`.
 //!
 //! ```
@@ -50,7 +50,7 @@ pub enum Group {
 /// What reclaim of a kind costs, for the balance of both kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// Pages written and pages of the working set that come back.
+    /// Pages written, and refaults of the working set.
     Transfers,
     /// Each of those 32 times, and pages looked at in vain.
     TransfersAndRotations,
@@ -69,7 +69,7 @@ pub enum Hits {
     Touched,
 }
 
-/// Which page of a window asks for more where the end of the file cuts the window.
+/// Where PG_readahead is set when the end of the file truncates the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// One counted from the end of the file; folios have one page.
@@ -119,18 +119,18 @@ pub struct Kernel {
     /// A cluster that was read from a disk goes to its lists at once, and so does a page of the swap cache that is stored to; one that a batch holds keeps its
     /// slot then.
     pub drains_clusters: bool,
-    /// Which page asks for more in a window that the end of a file cuts.
+    /// Where PG_readahead is set in a window that the end of the file truncates.
     pub cut: Cut,
     /// Read-ahead as before 6.11 (`ondemand_readahead`): a window that would be passed at once is read with the next; a read behind the last window
-    /// begins the next; where no page behind one that asks for more is missing, the last of them counts as missing; and each batch of pages that a
+    /// begins the next; where no page behind a PG_readahead page is missing, the last of them counts as missing; and each batch of pages that a
     /// read(2) finds is remembered as a read of its own.
     pub on_demand: bool,
-    /// A fault that is tried again counts as major though its page was in RAM, as that for a page that asks for more; until reads through mappings were
+    /// A fault that is tried again counts as major though its page was in RAM, as that for a PG_readahead page; until reads through mappings were
     /// done under the lock of one mapping alone (6.7; `mm_account_fault`, and `FAULT_FLAG_TRIED` in the handlers of each architecture).
     pub retries_are_major: bool,
-    /// Each pass of reclaim sums up the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
-    pub sums_up: bool,
-    /// What is kept back is handed over once its oldest request is long (6.12 and later, as they are now); before, once its newest is.
+    /// Each pass of reclaim flushes the group's statistics first (`prepare_scan_count`, 5.15 to 6.11); later ones take them as they are.
+    pub flushes_first: bool,
+    /// What is plugged is submitted once its oldest request is long (6.12 and later, as they are now); before, once its newest is.
     pub oldest_request: bool,
     /// The version of groups in which its rules were traced on this release itself, event by event; others were only read.
     pub traced: Option<Group>,
@@ -159,7 +159,7 @@ const L6_18: Kernel = Kernel {
     cut: Cut::OfTheWindow,
     on_demand: false,
     retries_are_major: false,
-    sums_up: false,
+    flushes_first: false,
     oldest_request: true,
     traced: Some(Group::V1),
     zspage: 8,
@@ -189,7 +189,7 @@ pub const PRESETS: [Kernel; 4] = [
         second_walk: false,
         on_demand: true,
         retries_are_major: true,
-        sums_up: true,
+        flushes_first: true,
         oldest_request: false,
         zspage: 4,
         quarters: true,

@@ -51,7 +51,7 @@ pub mod word {
     pub const INSIDE: u32 = 1 << 29;
     /// The bits of the page.
     pub const PAGE: u32 = INSIDE - 1;
-    /// No touch: so many microseconds of CPU time pass; none where an epoch begins.
+    /// No touch: this number of microseconds of CPU time passes; none where an epoch begins.
     pub const COMPUTE: u32 = LOAD | INSIDE;
     /// No touch: the page is given back.
     pub const FREE: u32 = STORE | INSIDE;
@@ -104,7 +104,7 @@ pub struct Compact {
 impl Compact {
     /// Decodes a load; `None` if it has more pages or regions than have numbers.
     #[must_use]
-    pub fn of(load: &Load) -> Option<Compact> {
+    pub fn decode(load: &Load) -> Option<Compact> {
         Compact::from_touches(load).ok().flatten()
     }
 
@@ -113,7 +113,7 @@ impl Compact {
     /// # Errors
     /// The source fails.
     pub fn from_touches(source: &dyn Touches) -> Result<Option<Compact>, TouchesError> {
-        let wanted = Footprint::of(source, 0);
+        let wanted = Footprint::for_load(source, 0);
         let touches = (source.fill(), source.rounds());
         let load =
             Compact::decoded(&source.regions(), touches, (wanted.fill, wanted.rounds), source.touches_of_a_round())?;
@@ -148,7 +148,7 @@ impl Compact {
         Compact::decoded(regions, (fill.map(Ok), rounds.map(Ok)), (0, 0), of_a_round).ok().flatten()
     }
 
-    /// With room for so many words, so that it does not double.
+    /// With capacity for this number of words, so that it does not double.
     fn decoded(
         regions: &[Region],
         (fill, rounds): (impl Iterator<Item = Touched>, impl Iterator<Item = Touched>),

@@ -2,28 +2,30 @@
 //!
 //! Stands for `struct lruvec` and the charge of a memory cgroup; read in 6.18. Left out: several groups and nodes.
 
-pub mod by_generation;
+mod check;
+mod lists;
+pub mod lru_gen;
+pub mod statistics;
 #[cfg(test)]
 pub mod tests;
 
 use ramline_evidence::rng::SplitMix64;
 
-use crate::area::Area;
-use crate::batch::Batches;
 use crate::beside::Beside;
 use crate::chance::Chance;
-use crate::cluster::Clusters;
 use crate::cost::Steps;
 use crate::epochs::Epochs;
-use crate::folio::{self, Folio};
+use crate::file_ra_state::{FileRaState, InFlight};
+use crate::folio_batch::Batches;
 use crate::generations::tables::tables_of;
-use crate::generations::{Generations, MOST, faulted};
+use crate::generations::{Generations, MOST};
 use crate::load::{Extent, PAGE};
+use crate::memory::statistics::{Flushed, Statistics};
 use crate::page::{List, Pages, bit};
 use crate::plug::Plug;
-pub use crate::setting::{ANON, Counts, FILE, Look, Setting, Sums, SwapTo};
-use crate::statistics::{Looks, Statistics};
-use crate::stream::{Coming, Stream};
+pub use crate::setting::{ANON, Counts, FILE, Flushes, Setting, SwapTo};
+use crate::swap::area::Area;
+use crate::swap::cluster::Clusters;
 
 /// The group.
 #[derive(Debug)]
@@ -35,7 +37,7 @@ pub struct Memory {
     /// Where its regions lie among them.
     pub regions: Vec<Extent>,
     /// How each region is read.
-    pub reads: Vec<Stream>,
+    pub reads: Vec<FileRaState>,
     /// By kind: inactive and active, or generations.
     pub lists: [[List; MOST as usize]; 2],
     /// What MGLRU knows of its generations.
@@ -67,14 +69,14 @@ pub struct Memory {
     /// The swap area.
     pub area: Area,
     /// Pages of files that were asked for last, before anyone needs them.
-    pub coming: Coming,
+    pub in_flight: InFlight,
     /// The thread beside it.
     pub beside: Option<Box<dyn Beside>>,
     /// When that acts next; never without one.
     pub acts_at: u64,
     /// The limit in bytes, where the thread beside it writes it.
     pub written_limit: Option<u64>,
-    /// Writes to it that are kept back.
+    /// Plugged writes.
     pub plug: Plug,
     /// Pages whose write is done, in the batch of the processor that answers for the disk.
     pub rotating: Vec<u32>,
@@ -90,8 +92,8 @@ pub struct Memory {
     pub in_fault: bool,
     /// A charge failed for good.
     pub killed: bool,
-    /// What the kernel decides on.
-    pub looks: Looks,
+    /// The statistics by which it decides.
+    pub flushed: Flushed,
     /// What a device takes differs by up to this share from one time to the next.
     pub jitter: f64,
     /// Chance within the run.
@@ -106,7 +108,7 @@ impl Memory {
             charged: setting.base,
             pages,
             regions: regions.to_vec(),
-            reads: vec![Stream::default(); regions.len()],
+            reads: vec![FileRaState::default(); regions.len()],
             lists: [(); 2].map(|()| [0, 1, 2, 3].map(List::numbered)),
             generations: Generations::new(tables_of(regions)),
             batches: Batches::begun(chance.others, setting.kernel.batch),
@@ -119,9 +121,9 @@ impl Memory {
             seen: [0; 2],
             counts: Counts::default(),
             clock: 0,
-            steps: Steps::of(&setting.costs),
+            steps: Steps::from_costs(&setting.costs),
             area: Area::new(&setting),
-            coming: Coming::default(),
+            in_flight: InFlight::default(),
             beside: setting.beside.map(|make| make(setting.limit)),
             acts_at: if setting.beside.is_some() { 0 } else { u64::MAX },
             written_limit: setting.beside.map(|_| setting.limit * PAGE),
@@ -133,106 +135,17 @@ impl Memory {
             no_fs: false,
             in_fault: false,
             killed: false,
-            looks: Looks::new(if setting.kernel.sums_up { Sums::AtOnce } else { setting.sums }, &chance),
+            flushed: Flushed::new(&setting, &chance),
             jitter: chance.jitter,
             random: SplitMix64::new(chance.seed),
             setting,
         }
     }
 
-    /// To the head of the list its bits say.
-    pub fn list(&mut self, id: u32) {
-        if let Some(mglru) = self.setting.kernel.mglru() {
-            return by_generation::list(self, id, mglru, false);
-        }
-        let (kind, active) = self.place(id);
-        self.lists[kind][active].push(&mut self.pages, id);
-    }
-
-    /// Off its list.
-    pub fn unlist(&mut self, id: u32) {
-        if self.setting.kernel.mglru().is_some() {
-            return by_generation::unlist(self, id);
-        }
-        let (kind, active) = self.place(id);
-        self.lists[kind][active].remove(&mut self.pages, id);
-    }
-
-    fn place(&self, id: u32) -> (usize, usize) {
-        (self.pages.kind(id), usize::from(self.pages.is(id, bit::ACTIVE)))
-    }
-
-    /// The oldest folio of a list, off it.
-    pub fn oldest(&mut self, kind: usize, active: usize) -> Option<Folio> {
-        let list = &mut self.lists[kind][active];
-        let first = list.pop(&mut self.pages)?;
-        let folio = Folio::of(&self.pages, first);
-        // They came together and are moved together.
-        for id in folio.ids().skip(1) {
-            let next = list.pop(&mut self.pages);
-            debug_assert_eq!(next, Some(id));
-        }
-        Some(folio)
-    }
-
-    /// A page that is new in RAM, on its way to its list.
-    pub fn add(&mut self, id: u32) {
-        if let Some(mglru) = self.setting.kernel.mglru().filter(|_| self.in_fault) {
-            let flags = &mut self.pages.flags[id as usize];
-            *flags = faulted(mglru, *flags);
-        }
-        if self.batches.add(id) {
-            self.list_added();
-        }
-    }
-
-    /// A page of the inactive list that was read a second time, on its way to the active one.
-    pub fn activate(&mut self, id: u32) {
-        if self.batches.activate(id) {
-            self.list_activated();
-        }
-    }
-
-    /// All pages of a folio: one of several does not wait in a batch.
-    pub fn activate_all(&mut self, folio: Folio) {
-        folio.ids().for_each(|id| self.activate(id));
-        if folio.is_large() {
-            self.list_activated();
-        }
-    }
-
-    /// `lru_add_drain`: before reclaim looks at a list, all pages are on theirs.
-    pub fn drain(&mut self) {
-        self.list_added();
-        if !self.elsewhere {
-            self.rotate_all();
-        }
-        self.list_activated();
-    }
-
-    /// What is on its way to a list is there (`folio_batch_move_lru`).
-    pub fn list_added(&mut self) {
-        let (pages, n) = self.batches.added();
-        pages[..n].iter().for_each(|id| self.list(*id));
-    }
-
-    /// And so is what is on its way to the active list.
-    pub fn list_activated(&mut self) {
-        let (ids, n) = self.batches.activated();
-        ids[..n].iter().for_each(|&id| self.lists[self.pages.kind(id)][self.pages.list_of(id)].fetch(&self.pages, id));
-        for id in &ids[..n] {
-            if self.pages.is(*id, bit::LISTED) && !self.pages.is(*id, bit::ACTIVE) {
-                self.unlist(*id);
-                self.pages.set(*id, bit::ACTIVE);
-                self.list(*id);
-            }
-        }
-    }
-
-    /// Sums up the statistics if it is time.
+    /// Flushes the statistics if it is time.
     #[inline]
-    pub fn sum_up(&mut self) {
-        if self.looks.is_due(self.clock) {
+    pub fn flush_if_due(&mut self) {
+        if self.flushed.is_due(self.clock) {
             self.statistics();
         }
     }
@@ -242,7 +155,7 @@ impl Memory {
         let len = |kind: usize| [self.lists[kind][0].len, self.lists[kind][1].len];
         let Counts { activated, cost, .. } = self.counts;
         let now = Statistics { size: [len(ANON), len(FILE)], activated, cost };
-        self.looks.known(self.clock, now, &mut self.random)
+        self.flushed.known(self.clock, now, &mut self.random)
     }
 
     /// Anonymous pages have where to go.
@@ -270,48 +183,48 @@ impl Memory {
 
     /// Waits for what a disk is done with at that time.
     pub fn wait_until(&mut self, done: u64) {
-        self.hand_over();
+        self.flush_plug();
         self.generations.walk.has_waited |= done > self.clock;
         self.counts.waited += done.saturating_sub(self.clock);
         self.clock = self.clock.max(done);
     }
 
-    /// Begins the write of a page to its slot, which is kept back with others until a plug closes that is open.
+    /// Begins the write of a page to its slot, which stays plugged with others until the open plug closes.
     pub fn write_out(&mut self, id: u32) {
         debug_assert!(self.plug.is_open());
         self.counts.written += 1;
         self.clock += self.steps.swap_write;
         self.pages.set(id, bit::WRITEBACK | bit::READ_AHEAD);
-        self.keep_back(id, true);
+        self.plug_page(id, true);
     }
 
-    /// A page that is read from the disk, or written to it, comes to what is kept back.
-    pub fn keep_back(&mut self, id: u32, is_write: bool) {
+    /// Plugs the read or write of a page.
+    pub fn plug_page(&mut self, id: u32, is_write: bool) {
         let slot = self.pages.slot(id);
         if self.plug.is_full(slot, is_write, self.setting.kernel.oldest_request) {
-            self.hand_over();
+            self.flush_plug();
         }
         if is_write { self.plug.write(id, slot) } else { self.plug.read(slot) }
     }
 
-    /// All that is kept back is on its way to the disk.
+    /// Submits all that is plugged to the disk (`blk_flush_plug`).
     #[inline]
-    pub fn hand_over(&mut self) {
+    pub fn flush_plug(&mut self) {
         let (clock, cost) = (self.clock, self.setting.costs.swap_written);
         self.plug.take(|pages| self.area.write(pages, clock, cost));
     }
 
     /// Waits until a page that is on its way is there.
     pub fn wait_written(&mut self, id: u32) {
-        self.hand_over();
+        self.flush_plug();
         self.wait_until(self.area.done(id).unwrap_or(self.clock));
         self.settle();
     }
 
-    /// Closes the plug, and with the last one hands over what it kept back.
+    /// Closes the plug, and with the last one submits what is plugged.
     pub fn unplug(&mut self) {
         if self.plug.close() {
-            self.hand_over();
+            self.flush_plug();
         }
     }
 
@@ -327,7 +240,7 @@ impl Memory {
 
     /// Writes that are done by now: their pages wait in a batch until it is full or drained (`folio_rotate_reclaimable`).
     pub fn settle(&mut self) {
-        self.coming.arrive(self.clock, &mut self.pages);
+        self.in_flight.arrive(self.clock, &mut self.pages);
         while let Some(id) = self.area.written(self.clock) {
             self.pages.clear(id, bit::WRITEBACK);
             let goes = self.pages.clear(id, bit::READ_AHEAD);
@@ -348,60 +261,5 @@ impl Memory {
     pub fn settle_all(&mut self) {
         self.settle();
         self.drain();
-    }
-
-    /// Pages whose write is done are on their lists.
-    pub fn rotate_all(&mut self) {
-        for id in std::mem::take(&mut self.rotating) {
-            self.pages.clear(id, bit::HELD);
-            if self.pages.is(id, bit::LISTED) {
-                self.rotate(id);
-            }
-        }
-    }
-
-    /// A page whose write is done goes where it is looked at next (`lru_move_tail`).
-    fn rotate(&mut self, id: u32) {
-        self.unlist(id);
-        self.pages.clear(id, bit::ACTIVE);
-        match self.setting.kernel.mglru() {
-            Some(mglru) => by_generation::list(self, id, mglru, true),
-            None => self.lists[self.pages.kind(id)][0].push_last(&mut self.pages, id),
-        }
-    }
-
-    /// Each page is in one place, and the sums are right: RAM charged, slots, lists.
-    ///
-    /// # Errors
-    /// What is not.
-    pub fn check(&self) -> Result<(), String> {
-        let has = |bits: u32| self.pages.flags.iter().filter(|flags| **flags & bits == bits).count() as u64;
-        let resident = has(bit::RESIDENT);
-        let listed: u64 = self.lists.iter().flatten().map(|list| list.len).sum();
-        let waiting = self.batches.waiting();
-        if resident != listed + waiting || has(bit::LISTED) != listed {
-            return Err(format!("{resident} pages are in RAM, {listed} on lists and {waiting} on their way"));
-        }
-        if self.charged != resident + self.setting.base + self.stock {
-            return Err(format!("{} charged, {resident} in RAM, {} in stock", self.charged, self.stock));
-        }
-        if has(bit::MAPPED) != has(bit::MAPPED | bit::RESIDENT) {
-            return Err("a page is mapped and not in RAM".to_owned());
-        }
-        let held = self.pages.flags.iter().filter(|flags| **flags & (bit::HELD | bit::FILE) == bit::HELD).count();
-        let rotating = self.rotating.len();
-        if held != rotating {
-            return Err(format!("{held} pages are held, {rotating} in the batch of those that were written"));
-        }
-        let (to, from) = (has(bit::WRITEBACK), has(bit::LOCKED));
-        if to != self.area.on_their_way() || from != self.coming.pages.len() as u64 || self.plug.is_open() {
-            let known = self.area.on_their_way();
-            return Err(format!("{to} pages are written, {known} known to the area, {from} read, in the end"));
-        }
-        if self.setting.kernel.mglru().is_some() {
-            by_generation::check(self)?;
-        }
-        folio::check(&self.pages)?;
-        self.area.check(&self.pages)
     }
 }

@@ -75,7 +75,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// With room for so many, and no more.
+    /// With capacity for this number of pages, and no more.
     #[must_use]
     pub fn with_capacity(count: usize) -> Pages {
         let words = || Vec::with_capacity(count);
@@ -159,7 +159,7 @@ impl Pages {
         }
     }
 
-    /// What was left of a page that comes back.
+    /// The shadow entry of a page that is read again.
     pub fn shadow(&mut self, id: u32) -> u32 {
         std::mem::replace(&mut self.places[id as usize], NONE)
     }

@@ -1,4 +1,4 @@
-//! Writes that the task keeps back, to hand them to the disk in few and long requests.
+//! Plugged writes: a task collects them, to submit few and long requests to the disk.
 //!
 //! Stands for `blk_start_plug`, `blk_add_rq_to_plug` (block/blk-core.c, block/blk-mq.c); read in 6.1 and 6.18. While it is open nothing that reclaim
 //! writes is on its way, so none of it becomes free: reclaim writes on until the plug is full, or until the task waits for a disk. A cluster that is read
@@ -38,7 +38,7 @@ impl Plug {
         self.depth == 0
     }
 
-    /// Requests are kept back.
+    /// Requests are plugged.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.depth > 0
@@ -86,7 +86,7 @@ impl Plug {
         begins
     }
 
-    /// Gives away the pages that are written, so many requests together as the disk takes at once; none is kept back any more.
+    /// Gives away the pages that are written, as many requests together as the disk takes at once; none stays plugged.
     /// Mostly there are none, and it is asked at each wait.
     #[inline]
     pub fn take(&mut self, together: impl FnMut(&[u32])) {

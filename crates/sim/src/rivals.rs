@@ -17,9 +17,9 @@ use crate::setting::{Setting, SwapTo};
 pub struct Counted {
     /// Touches through a mapping that found no page.
     pub major: u64,
-    /// Anonymous pages that came back.
+    /// Refaults of anonymous pages.
     pub swap_in: u64,
-    /// Pages of files that came back.
+    /// Refaults of file pages.
     pub refault_file: u64,
     /// Pages of files that came, back or for the first time.
     pub read: u64,
@@ -52,7 +52,7 @@ pub struct SimplerCounts {
     pub major: f64,
     /// Pages that are read from swap.
     pub swap_in: f64,
-    /// Pages of files that come back.
+    /// Refaults of file pages.
     pub refault_file: f64,
 }
 

@@ -2,16 +2,19 @@
 
 use ramline_trace::generate::{Load, Memory as Kind};
 
+use crate::beside::StatReader;
 use crate::chance::Chance;
 use crate::epochs::Epochs;
+use crate::fault;
+use crate::filemap::read;
 use crate::load::{Compact, word};
-use crate::memory::{Counts, Look, Memory, Setting};
+use crate::memory::{Counts, Memory, Setting};
 pub use crate::page::Pages;
 use crate::page::bit;
-use crate::pool::Pool;
-use crate::{fault, free, read};
+use crate::unmap;
+use crate::zsmalloc::Pool;
 
-/// So many touches ahead their bits are fetched, and so many ahead the shadow of a page that is gone.
+/// The distance, in touches, at which bits of pages are prefetched, and that of shadow entries.
 const AHEAD: usize = 32;
 const NEXT: usize = 12;
 
@@ -56,7 +59,7 @@ pub fn load(
     chance: Chance,
     length: impl Fn(u32, u64) -> u16,
 ) -> Option<Outcome> {
-    let load = Compact::of(load)?;
+    let load = Compact::decode(load)?;
     let pages = pages(&load, length);
     Some(compact(&load, pages, setting, timeout, chance))
 }
@@ -82,15 +85,15 @@ pub fn pages(load: &Compact, length: impl Fn(u32, u64) -> u16) -> Pages {
 pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, chance: Chance) -> Outcome {
     let mut memory = Memory::new(setting, &load.regions, pages, chance);
     if load.recorded {
-        memory.epochs = Epochs::of(load.pages());
+        memory.epochs = Epochs::for_pages(load.pages());
     }
     memory.steps.minor += memory.steps.fill;
-    let filled = fill(&mut memory, &load.fill, chance.look);
+    let filled = fill(&mut memory, &load.fill);
     memory.steps.minor -= memory.steps.fill;
     let (begin, waited) = (memory.clock, memory.counts.waited);
     let before = if load.recorded { memory.counts } else { Counts::default() };
-    if let Some(look) = chance.look {
-        memory.looks.next_at(begin + look.at);
+    if let Some(first) = memory.flushed.reader().and_then(|reader| reader.first_in_rounds(begin)) {
+        memory.flushed.read_at(first);
     }
     let done = touches(&mut memory, &load.rounds, begin.saturating_add(timeout));
     memory.counts.touches = filled + done.touches;
@@ -112,24 +115,25 @@ pub fn compact(load: &Compact, pages: Pages, setting: Setting, timeout: u64, cha
     }
 }
 
-/// Fills memory; how many touches. Where the first look in the rounds is known, the last before it is at the same part of the fill as in that run.
+/// Fills memory; how many touches. A reader of the statistics may say behind which part of the fill it reads last.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a part of the touches of a fill"
 )]
-fn fill(memory: &mut Memory, words: &[u32], look: Option<Look>) -> u64 {
-    let part = look.map_or(0.0, |look| look.filled);
+fn fill(memory: &mut Memory, words: &[u32]) -> u64 {
+    let last = memory.flushed.reader().and_then(StatReader::last_in_fill);
+    let part = last.unwrap_or_default();
     // It stores page by page, so it can be parted anywhere.
     let (before, after) = words.split_at((words.len() as f64 * part) as usize);
     let done = touches(memory, before, u64::MAX);
     if part > 0.0 {
-        memory.looks.next_at(memory.clock);
-        memory.sum_up();
+        memory.flushed.read_at(memory.clock);
+        memory.flush_if_due();
     }
-    if look.is_some() {
-        memory.looks.next_at(u64::MAX);
+    if last.is_some() {
+        memory.flushed.read_at(u64::MAX);
     }
     done.touches + touches(memory, after, u64::MAX).touches
 }
@@ -178,12 +182,12 @@ fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
 fn beside(memory: &mut Memory, word: u32) {
     let what = word & word::PAGE;
     if word & word::ACCESS == word::STORE {
-        free::free(memory, what);
+        unmap::free(memory, what);
     } else if what == 0 {
         memory.epochs.begin();
     } else {
         memory.clock += u64::from(what) * 1000;
-        memory.sum_up();
+        memory.flush_if_due();
     }
 }
 
@@ -194,31 +198,68 @@ fn share(done: u64, all: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::kernel::PRESETS;
-    use crate::memory::tests::group;
-    use crate::memory::{ANON, Sums};
-    use crate::statistics::Looks;
+    use std::sync::Arc;
 
-    /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before, where its statistics are read `every` so many nanoseconds.
-    fn known(look: Option<Look>, every: u64) -> u64 {
+    use ramline_evidence::rng::SplitMix64;
+
+    use super::*;
+    use crate::beside::MakeStatReader;
+    use crate::kernel::{Kernel, PRESETS};
+    use crate::memory::statistics::{Flushed, next_turn};
+    use crate::memory::tests::group;
+    use crate::memory::{ANON, Flushes};
+
+    /// Reads every so many nanoseconds, and where it is given last behind a part of the fill.
+    #[derive(Debug, Clone)]
+    struct Reads {
+        every: u64,
+        filled: Option<f64>,
+    }
+
+    impl StatReader for Reads {
+        fn first(&self) -> u64 {
+            self.every
+        }
+
+        fn next(&mut self, due: u64, clock: u64, _: &mut SplitMix64) -> u64 {
+            next_turn(due, clock, self.every)
+        }
+
+        fn last_in_fill(&self) -> Option<f64> {
+            self.filled
+        }
+
+        fn first_in_rounds(&self, begin: u64) -> Option<u64> {
+            self.filled.map(|_| begin + 9)
+        }
+    }
+
+    impl MakeStatReader for Reads {
+        fn stat_reader(&self, _: [f64; 2]) -> Box<dyn StatReader> {
+            Box::new(self.clone())
+        }
+    }
+
+    /// Pages that the kernel knows of as the rounds begin, of 100 that are filled before.
+    fn known(filled: Option<f64>, every: u64) -> u64 {
         let [.., kernel, _] = PRESETS;
-        let chance = Chance { phase: every, look, ..Chance::default() };
+        let chance = Chance::default();
         let mut memory = group(100, kernel, chance);
-        memory.looks = Looks::new(Sums::Watched { every, first: [every; 2] }, &chance);
+        let flushes = Flushes::By(Arc::new(Reads { every, filled }));
+        let kernel = Kernel { flushes_first: false, ..kernel };
+        memory.flushed = Flushed::new(&Setting { flushes, ..Setting::without_limit(1, kernel) }, &chance);
         let words: Vec<u32> = (0..100).map(|id| id | word::STORE).collect();
-        assert_eq!(fill(&mut memory, &words, look), 100);
-        memory.looks.next_at(u64::MAX);
+        assert_eq!(fill(&mut memory, &words), 100);
+        memory.flushed.read_at(u64::MAX);
         memory.statistics().size[ANON][0]
     }
 
     #[test]
-    fn what_was_seen_last_before_the_rounds_is_what_was_filled_then() {
-        let look = |filled| Some(Look { at: 9, filled });
+    fn what_was_read_last_before_the_rounds_is_what_was_filled_then() {
         // A batch of 31 is not on its list yet.
-        assert_eq!([known(None, 1 << 40), known(look(0.7), 1 << 40)], [0, 62]);
-        // There is no look after that one, and none at all where the fill was shorter than a turn. Otherwise each page would be seen, since it takes longer than 500 ns.
-        assert_eq!([known(None, 500), known(look(0.7), 500), known(look(0.4), 500)], [93, 62, 31]);
-        assert_eq!(known(look(0.0), 1 << 16), 0);
+        assert_eq!([known(None, 1 << 40), known(Some(0.7), 1 << 40)], [0, 62]);
+        // Nothing is read after that, and nothing at all where the fill was shorter than a turn. Otherwise each page would be seen, since it takes longer than 500 ns.
+        assert_eq!([known(None, 500), known(Some(0.7), 500), known(Some(0.4), 500)], [93, 62, 31]);
+        assert_eq!(known(Some(0.0), 1 << 16), 0);
     }
 }

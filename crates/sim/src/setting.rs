@@ -1,6 +1,6 @@
 //! What can be chosen of a group, and what is counted of it.
 
-use crate::beside::MakeBeside;
+use crate::beside::{MakeBeside, StatReaders};
 use crate::cost::Costs;
 use crate::kernel::Kernel;
 
@@ -20,29 +20,15 @@ pub enum SwapTo {
     Zram,
 }
 
-/// When the statistics of the group are summed up, which reclaim decides on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sums {
+/// When the statistics of the group, by which reclaim decides, are flushed.
+#[derive(Debug, Clone)]
+pub enum Flushes {
     /// At each change: they are exact.
     AtOnce,
-    /// By the kernel, each time so many nanoseconds after the last.
+    /// By the kernel's timer, with this number of nanoseconds from one to the next.
     Every(u64),
-    /// By a reader, hardly late.
-    Watched {
-        /// Nanoseconds from one time to the next.
-        every: u64,
-        /// The first is between these, from when the load begins to fill its memory.
-        first: [u64; 2],
-    },
-}
-
-/// The first look at the statistics in the rounds of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
-    /// Nanoseconds from the beginning of the rounds.
-    pub at: u64,
-    /// The part of the fill, by time, that was done at the look before; 0 where that came before the fill. Taken for the same part of its touches.
-    pub filled: f64,
+    /// By a reader of memory.stat.
+    By(StatReaders),
 }
 
 /// What can be chosen.
@@ -66,10 +52,8 @@ pub struct Setting {
     pub fresh: f64,
     /// Pages below the limit that are neither mapped nor on a list: what of the program cannot leave, its tables.
     pub base: u64,
-    /// When the statistics are summed up that the kernel decides on.
-    pub sums: Sums,
-    /// First looks of a reader in the rounds of measured runs; each simulation takes one of them. Empty where none is known.
-    pub first_looks: Vec<Look>,
+    /// When the statistics are flushed by which reclaim decides.
+    pub flushes: Flushes,
     /// What things take.
     pub costs: Costs,
     /// What the kernel does where kernels differ.
@@ -77,7 +61,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A group with so many pages, without swap: what a load does by itself.
+    /// A group with a limit of this number of pages, without swap: what a load does by itself.
     #[must_use]
     pub fn without_limit(limit: u64, kernel: Kernel) -> Setting {
         Setting {
@@ -90,8 +74,7 @@ impl Setting {
             cluster: 8,
             fresh: 0.0,
             base: 0,
-            sums: Sums::AtOnce,
-            first_looks: Vec::new(),
+            flushes: Flushes::AtOnce,
             costs: Costs::default(),
             kernel,
         }
@@ -107,17 +90,17 @@ pub struct Counts {
     pub minor: u64,
     /// Faults that read.
     pub major: u64,
-    /// Pages that came back, by kind.
+    /// Refaults, by kind.
     pub refault: [u64; 2],
-    /// Of these those that went to the active list.
+    /// Of these those that were activated.
     pub activated: [u64; 2],
     /// Pages read from swap.
     pub swap_in: u64,
     /// Pages written to swap.
     pub swap_out: u64,
-    /// What reclaim cost, by kind, where the kernel goes by its statistics: pages looked at in vain, and 32 for each that was written or came back to the working set.
+    /// What reclaim cost, by kind, where the kernel goes by its statistics: pages scanned in vain, and 32 for each that was written or refaulted in the working set.
     pub cost: [u64; 2],
-    /// Pages looked at, by kind.
+    /// Pages scanned, by kind.
     pub scanned: [u64; 2],
     /// Pages freed, by kind.
     pub stolen: [u64; 2],

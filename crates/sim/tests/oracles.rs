@@ -2,14 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::sync::Arc;
+
 use ramline_evidence::rng::SplitMix64;
 use ramline_sim::belady;
-use ramline_sim::beside::{Beside, LimitedGroup};
+use ramline_sim::beside::{Beside, LimitedGroup, MakeStatReader, StatReader};
 use ramline_sim::chance::Chance;
 use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, Overhead, PAGE};
-use ramline_sim::memory::{Counts, Look, Setting, Sums, SwapTo};
+use ramline_sim::memory::statistics::next_turn;
+use ramline_sim::memory::{Counts, Flushes, Setting, SwapTo};
 use ramline_sim::rivals::{self, Rule};
 use ramline_sim::run::{self, End, Outcome};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
@@ -17,26 +20,12 @@ use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch}
 const TIMEOUT: u64 = 4_000_000_000;
 
 fn setting(swap: SwapTo, limit: u64) -> Setting {
-    Setting {
-        limit,
-        beside: None,
-        swappiness: 60,
-        swap,
-        slots: 16 << 8,
-        read_ahead: 32,
-        cluster: 8,
-        fresh: 0.5,
-        base: 60,
-        sums: Sums::AtOnce,
-        first_looks: Vec::new(),
-        costs: Costs::default(),
-        kernel: PRESETS[2],
-    }
+    Setting { swap, slots: 16 << 8, fresh: 0.5, base: 60, ..Setting::without_limit(limit, PRESETS[2]) }
 }
 
 fn code_plus_data(rounds: u32, shared: bool) -> Compact {
     let load = CodePlusData { unit: 1 << 20, code: 3, data: 14, rounds, seed: 256, shared };
-    Compact::of(&Load::CodePlusData(load)).unwrap()
+    Compact::decode(&Load::CodePlusData(load)).unwrap()
 }
 
 fn run(load: &Compact, setting: Setting) -> Outcome {
@@ -104,18 +93,50 @@ impl Beside for Moves {
     }
 }
 
+/// A reader of the statistics, each so many nanoseconds.
+#[derive(Debug, Clone)]
+struct Reads {
+    every: u64,
+    first: u64,
+    filled: Option<f64>,
+}
+
+impl StatReader for Reads {
+    fn first(&self) -> u64 {
+        self.first
+    }
+
+    fn next(&mut self, due: u64, clock: u64, _: &mut SplitMix64) -> u64 {
+        next_turn(due, clock, self.every)
+    }
+
+    fn last_in_fill(&self) -> Option<f64> {
+        self.filled
+    }
+
+    fn first_in_rounds(&self, begin: u64) -> Option<u64> {
+        self.filled.map(|_| begin + self.first)
+    }
+}
+
+impl MakeStatReader for Reads {
+    fn stat_reader(&self, _: [f64; 2]) -> Box<dyn StatReader> {
+        Box::new(self.clone())
+    }
+}
+
 fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
-    let sums =
-        [Sums::AtOnce, Sums::Every(every), Sums::Watched { every, first: [0, every] }][below(random, 3) as usize];
+    let reads = Reads { every, first: random.below(every), filled: (random.below(2) == 1).then_some(0.5) };
+    let flushes =
+        [Flushes::AtOnce, Flushes::Every(every), Flushes::By(Arc::new(reads))][below(random, 3) as usize].clone();
     Setting {
         beside: (random.below(2) == 1).then_some(|limit| Box::new(Moves(limit)) as Box<dyn Beside>),
         swappiness: random.below(201),
         slots: below(random, 2 * pages) + 1,
         read_ahead: 1 + below(random, 300),
-        sums,
-        first_looks: vec![Look { at: random.below(every), filled: 0.5 }; below(random, 2) as usize],
+        flushes,
         kernel: any_kernel(random),
         ..setting(swap, 90 + random.below(pages + 200))
     }
@@ -170,7 +191,7 @@ fn no_run_brings_fewer_pages_than_one_that_knows_the_future() {
 #[test]
 fn no_lists_bring_fewer_pages_of_any_load_by_name() {
     for name in Load::NAMES {
-        let load = Compact::of(&Load::named(name, 4 << 20, 3, 256).unwrap()).unwrap();
+        let load = Compact::decode(&Load::named(name, 4 << 20, 3, 256).unwrap()).unwrap();
         for kernel in kernels() {
             let limit = 3 << 8;
             let outcome = run(&load, Setting { kernel, ..setting(SwapTo::Disk, limit) });
@@ -259,7 +280,7 @@ fn without_anonymous_memory_swappiness_and_swap_change_nothing() {
 
 #[test]
 fn without_files_swappiness_changes_nothing_of_generations_but_0() {
-    let load = Compact::of(&Load::named("heap", 4 << 20, 3, 256).unwrap()).unwrap();
+    let load = Compact::decode(&Load::named("heap", 4 << 20, 3, 256).unwrap()).unwrap();
     for kernel in kernels().filter(|kernel| kernel.lists == Lists::Generations) {
         let with = |swappiness| run(&load, Setting { kernel, swappiness, ..setting(SwapTo::Zram, 3 << 8) });
         assert!(with(1).counts.swap_in > 100, "{kernel:?}");
@@ -270,7 +291,7 @@ fn without_files_swappiness_changes_nothing_of_generations_but_0() {
 
 #[test]
 fn without_anonymous_memory_a_swap_area_that_is_not_used_changes_nothing_of_generations() {
-    let load = Compact::of(&Load::named("scan-read", 8 << 20, 3, 256).unwrap()).unwrap();
+    let load = Compact::decode(&Load::named("scan-read", 8 << 20, 3, 256).unwrap()).unwrap();
     for kernel in kernels().filter(|kernel| kernel.lists == Lists::Generations) {
         let with = |swap| run(&load, Setting { kernel, swappiness: 0, ..setting(swap, 5 << 8) });
         assert!(with(SwapTo::Nowhere).counts.refault[1] > 1000, "{kernel:?}");
@@ -280,7 +301,7 @@ fn without_anonymous_memory_a_swap_area_that_is_not_used_changes_nothing_of_gene
 
 #[test]
 fn pages_of_zeros_reach_no_disk_since_6_12() {
-    let load = Compact::of(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
+    let load = Compact::decode(&Load::named("heap", 4 << 20, 2, 256).unwrap()).unwrap();
     let took = |kernel| {
         let pages = run::pages(&load, |_, _| 0);
         run::compact(&load, pages, Setting { kernel, ..setting(SwapTo::Disk, 3 << 8) }, TIMEOUT, Chance::default()).took
@@ -291,7 +312,7 @@ fn pages_of_zeros_reach_no_disk_since_6_12() {
 
 #[test]
 fn since_7_2_a_file_that_is_touched_here_and_there_is_soon_read_page_by_page() {
-    let load = Compact::of(&Load::named("zipf-mmap", 8 << 20, 3, 256).unwrap()).unwrap();
+    let load = Compact::decode(&Load::named("zipf-mmap", 8 << 20, 3, 256).unwrap()).unwrap();
     let read = |kernel| run(&load, Setting { kernel, ..setting(SwapTo::Nowhere, 4 << 8) }).counts.read;
     let [.., before, since] = PRESETS;
     assert!(read(since) * 3 < read(before), "{} and {}", read(since), read(before));
@@ -353,30 +374,30 @@ fn the_fewest_reads_say_what_no_tuning_can_save() {
 }
 
 #[test]
-fn old_statistics_make_no_difference_to_a_kernel_that_sums_up_first() {
+fn old_statistics_make_no_difference_to_a_kernel_that_flushes_first() {
     let load = code_plus_data(3, false);
-    let with = |kernel, sums| run(&load, Setting { kernel, sums, ..setting(SwapTo::Disk, 15 << 8) });
+    let with = |kernel, flushes| run(&load, Setting { kernel, flushes, ..setting(SwapTo::Disk, 15 << 8) });
     let [first, next, ..] = PRESETS;
-    assert_eq!(with(first, Sums::Every(2_000_000_000)), with(first, Sums::AtOnce));
-    assert_ne!(with(next, Sums::Every(2_000_000_000)), with(next, Sums::AtOnce));
+    assert_eq!(with(first, Flushes::Every(2_000_000_000)), with(first, Flushes::AtOnce));
+    assert_ne!(with(next, Flushes::Every(2_000_000_000)), with(next, Flushes::AtOnce));
 }
 
 #[test]
-fn statistics_are_summed_up_while_nothing_is_reclaimed() {
+fn statistics_are_flushed_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
-    let of = |sums| Setting { kernel: next, sums, ..setting(SwapTo::Disk, 15 << 8) };
-    let watched = |every| Sums::Watched { every, first: [0; 2] };
-    // A single look, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
-    let once = |phase| run_by(&load, of(watched(u64::MAX >> 1)), Chance { phase, ..Chance::default() }).counts;
+    let of = |flushes| Setting { kernel: next, flushes, ..setting(SwapTo::Disk, 15 << 8) };
+    let read = |first, every| of(Flushes::By(Arc::new(Reads { every, first, filled: None })));
+    // A single read, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
+    let once = |first| run(&load, read(first, u64::MAX >> 1)).counts;
     assert_ne!(once(0), once(1_000_000));
     // A reader without a pause leaves the kernel with exact ones; one that pauses for 1 ns does not, since a whole window of pages comes back within it.
-    assert_eq!(run(&load, of(watched(0))).counts.read, run(&load, of(Sums::AtOnce)).counts.read);
+    assert_eq!(run(&load, read(0, 0)).counts.read, run(&load, of(Flushes::AtOnce)).counts.read);
 }
 
 #[test]
 fn idle_pages_leave_room_where_there_is_swap() {
-    let load = Compact::of(&Load::named("heap", 3 << 20, 2, 256).unwrap()).unwrap();
+    let load = Compact::decode(&Load::named("heap", 3 << 20, 2, 256).unwrap()).unwrap();
     let swapped =
         |load: &Compact| run(load, Setting { base: 0, ..setting(SwapTo::Disk, (3 << 8) + 15) }).counts.swap_out;
     let overhead = Overhead { idle: 34, pages: [138, 266] };

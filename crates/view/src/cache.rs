@@ -67,7 +67,7 @@ const TOP: &str = "(--top; --json prints all)";
 mod tests {
     use super::*;
     use crate::Screen;
-    use crate::report::Versioned;
+    use crate::document::Versioned;
     use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 

@@ -13,20 +13,18 @@
 //! assert!(page.contains("&lt;/title&gt;&lt;script&gt;") && !page.contains("<script"));
 //! ```
 
-mod prediction;
-mod series;
-
 use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
+use crate::checkup;
+use crate::checkup::report::CheckupReport;
 pub use crate::fleet::page as fleet;
-use crate::report::CheckupReport;
-use crate::screen;
-pub use prediction::prediction;
+pub use crate::lab::page::{Reading, SeriesPage, series};
+use crate::lab::{proof_answer, proof_sheet};
+pub use crate::predict::page::prediction;
 use ramline_sheet::format::{date, digits, percent, size, times};
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::html::{draw, parts, render};
-pub use series::{Reading, SeriesPage, series};
 
 /// The page of a checkup.
 #[must_use]
@@ -47,12 +45,12 @@ pub fn page(report: &CheckupReport) -> String {
 /// The sections the report has something for: its topics, the proof, and what it all rests on. Each is a sheet.
 fn sections(report: &CheckupReport) -> Vec<Section> {
     let section = |id, name, heading, sheet| Section { id, name, body: render::topic(id, heading, &sheet) };
-    let topics = screen::topics(report).into_iter().map(|t| section(t.id, t.name, t.heading, t.sheet));
+    let topics = checkup::topics(report).into_iter().map(|t| section(t.id, t.name, t.heading, t.sheet));
     let proof = report
         .proof
         .as_ref()
-        .map(|table| section("proof", "Proof", "The proof", screen::proof_sheet(table, &screen::proof_answer(table))));
-    let record = section("record", "This report", "This report", screen::record(report));
+        .map(|table| section("proof", "Proof", "The proof", proof_sheet(table, &proof_answer(table))));
+    let record = section("record", "This report", "This report", checkup::record(report));
     topics.chain(proof).chain([record]).collect()
 }
 
@@ -117,4 +115,4 @@ fn areas(n: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,11 +1,14 @@
 //! `predict`: what each setting would do, and what the lab measured beside it.
 
-use ramline_predict::forecast::{Figures, Forecast, Foretold, Range, Verdict};
+use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
 use ramline_predict::recorded::{AtLimit, Least};
 
 mod by_limit;
+pub mod page;
 mod recorded;
+mod words;
 
+use self::words::{bytes, counts, ends, seconds, share, whole};
 use crate::prelude::*;
 use ramline_sheet::{Bar, Bars, Column, format};
 
@@ -15,7 +18,7 @@ use ramline_sheet::{Bar, Bars, Column, format};
 pub struct Prediction {
     /// Version of this document.
     pub schema_version: u64,
-    /// What is foretold, setting by setting.
+    /// Forecasts, setting by setting.
     pub forecast: Forecast,
     /// The setting with the shortest round in nine of ten simulations or more; absent where none is.
     pub fastest: Option<String>,
@@ -269,59 +272,10 @@ impl Screen for Prediction {
     }
 }
 
-/// `fine`, or `fine, 30 % killed`.
-fn ends(figures: Option<&Figures>) -> String {
-    let Some(figures) = figures else { return "not simulated".to_owned() };
-    let part = |share: f64, what: &str| {
-        if share > 0.0 { format!(", {} {what}", format::percent(share)) } else { String::new() }
-    };
-    let slow = if figures.verdict == Verdict::Fine { part(figures.thrashed, "too slow") } else { String::new() };
-    let some = format!("{}{slow}", part(figures.killed, "killed"));
-    match figures.verdict {
-        Verdict::Fine => format!("fine{some}"),
-        Verdict::Thrashing => format!("thrashing{some}"),
-        Verdict::Killed if figures.killed < 1.0 => format!("killed, {} of the runs", format::percent(figures.killed)),
-        Verdict::Killed => "killed".to_owned(),
-    }
-}
-
-/// `0.52 s (0.41 to 0.66)`.
-fn seconds(range: Range) -> String {
-    let text = |value: f64| if value < 0.1 { format!("{value:.3}") } else { format!("{value:.2}") };
-    if range.low >= range.high {
-        // Of one simulation.
-        return format!("{} s", text(range.median));
-    }
-    format!("{} s ({} to {})", text(range.median), text(range.low), text(range.high))
-}
-
-fn counts(range: Range) -> String {
-    with_interval(range, whole)
-}
-
-/// `12 MiB (10 MiB to 13 MiB)`.
-fn bytes(range: Range) -> String {
-    with_interval(range, format::measured_size)
-}
-
-/// `40 % (35 % to 52 %)`.
-fn share(range: Range) -> String {
-    with_interval(range, format::percent)
-}
-
-fn with_interval(range: Range, text: fn(f64) -> String) -> String {
-    let (median, low, high) = (text(range.median), text(range.low), text(range.high));
-    if low == high { median } else { format!("{median} ({low} to {high})") }
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of pages")]
-fn whole(value: f64) -> String {
-    format::count(value.max(0.0).round() as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ramline_predict::forecast::Verdict;
     use ramline_sheet::text::Style;
 
     fn setting(name: &str, verdict: Verdict, round: f64, measured: Option<f64>) -> Foretold {

@@ -12,8 +12,8 @@ use ramline_model::watermarks::{self, Watermarks};
 use ramline_model::zram::{self, Device, Gain, ZramState};
 use ramline_sheet::Trend;
 
+use crate::explain::explanation;
 use crate::prelude::*;
-use crate::screen;
 use crate::show::{self, ShowMemory};
 
 /// The first screen of `top`, in parts that stand below or beside each other.
@@ -108,7 +108,7 @@ pub fn first_line(memory: &ShowMemory) -> Sheet {
 /// What takes pages out of memory here: what reclaim did, the group that is worst off at its limit, and what else evicts.
 #[must_use]
 pub fn evictors(snapshot: &Snapshot, window: Option<&Window<'_>>, explained: &Explanation) -> Sheet {
-    let mut sheet = screen::explanation(explained);
+    let mut sheet = explanation(explained);
     let pressure = verdict::pressure_with_groups(snapshot, window.copied());
     show::reclaim(&mut sheet, &pressure);
     if let Some(trouble) = groups::worst(snapshot, window).filter(Trouble::is_telling) {

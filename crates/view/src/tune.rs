@@ -1,11 +1,16 @@
 //! `tune plan`: each setting with its value now and the one advised, why, what it risks, and the steps.
 
+mod answers;
+pub mod changes;
+mod upkeep;
+
 use ramline_plan::{Decision, Plan, PlanLine, Step};
 use ramline_sheet::{Paint, Sheet, Table};
 use ramline_snapshot::{Snapshot, Unseen};
 use ramline_units::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::answers::{Tense, answer_of};
 use crate::{SCHEMA_VERSION, Screen, UnseenSection};
 
 /// A plan, as it is shown.

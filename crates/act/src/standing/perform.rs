@@ -16,6 +16,7 @@ use ramline_units::Bytes;
 use super::probe::number;
 use super::record::FileImage;
 use super::units;
+use crate::swapoff::check_swapoff;
 
 /// ENOSPC and EDQUOT: the same number on every architecture but MIPS and SPARC for the second.
 const NO_SPACE: i32 = 28;
@@ -134,7 +135,7 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
             Ok(())
         }
         Step::SwapOn { path, .. } => {
-            swap::swapoff_preflight(root, Path::new(path))?;
+            check_swapoff(root, Path::new(path))?;
             swap::swapoff(Path::new(path))
         }
         Step::SwapOff { path, priority } => units::swapon(root, Path::new(path), *priority),

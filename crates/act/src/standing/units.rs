@@ -10,6 +10,7 @@ use ramline_plan::MadeZram;
 
 use super::perform::settle;
 use super::probe::number;
+use crate::swapoff::check_swapoff;
 
 type Done = Result<(), KernelError>;
 
@@ -62,7 +63,7 @@ pub fn start(made: &MadeZram) -> Done {
 
 /// Refuses where the pages of an area that is on have no room elsewhere.
 pub fn may_stop(root: &Root, node: &Path) -> Done {
-    if swap::is_on(root, node)? { swap::swapoff_preflight(root, node).map(|_| ()) } else { Ok(()) }
+    if swap::is_on(root, node)? { check_swapoff(root, node) } else { Ok(()) }
 }
 
 /// The zram device that a unit switches off when it is stopped: that of its swap, or that of ramline's own unit.
@@ -80,7 +81,7 @@ fn unit_of(root: &Root, path: &Path) -> Option<String> {
 
 /// Switches an area off.
 pub fn swapoff(root: &Root, path: &Path) -> Done {
-    swap::swapoff_preflight(root, path)?;
+    check_swapoff(root, path)?;
     if let Some(unit) = unit_of(root, path) {
         systemctl("stop", &unit)?;
     }

@@ -4,8 +4,9 @@ mod contents;
 mod load;
 mod recorded;
 
+use ramline_gather::headroom::own_headroom;
 use ramline_kernel::output::Output;
-use ramline_kernel::{own_room, worker};
+use ramline_kernel::worker;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::forecast::{compressed, refusal};
 use ramline_lab::params::Params;
@@ -144,11 +145,12 @@ impl Predict {
         let limit = self.limit.first();
         let tiers = remembered::tiers(source);
         let seen = source.snapshot(profile::WANTED)?;
-        let (here, is_virtual) = (profile::of_machine(&seen), seen.machine.hypervisor.is_some());
+        let (here, is_virtual) = (profile::from_machine(&seen), seen.machine.hypervisor.is_some());
         let asked = profile::asked(here, &self.kernel, &self.lru).map_err(refusal)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = Workers { count: threads, each: &|count, what| worker::side_by_side("simulation", count, what) };
-        let caller = Caller { workers, free: own_room(&Root::live())?, compress: &compressed, tiers: tiers.as_ref() };
+        let caller =
+            Caller { workers, free: own_headroom(&Root::live())?, compress: &compressed, tiers: tiers.as_ref() };
         let with = |mut question: Question| {
             // A search has many limits, and asks for medians alone.
             let runs = if self.min_ram { self.simulations.min(SEARCHED) } else { self.simulations };
@@ -157,7 +159,7 @@ impl Predict {
         };
         let both = |experiment: &'static Experiment, folder: &RunFolder, params: &Params| -> Result<Prediction> {
             let records = folder.read()?.records;
-            let of = records.first().map_or(here, |record| profile::of_record(record, here));
+            let of = records.first().map_or(here, |record| profile::from_record(record, here));
             let (question, mut terminal) = (with(load::question(experiment, params)?), Terminal::new());
             let told = against(&question, of, caller, &records, &mut |what| terminal.step(what));
             Ok(Prediction::new(told.map_err(refusal)?))

@@ -61,7 +61,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(params: &Params) -> Result<Settings> {
+    fn from_params(params: &Params) -> Result<Settings> {
         let full = params.switch("full");
         let (size, block) = (params.size("size").unwrap_or_default(), params.size("block").unwrap_or_default());
         let places = ground::places(params.list("arms"), PLAIN)?;
@@ -90,7 +90,7 @@ impl Settings {
 }
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let settings = Settings::of(params)?;
+    let settings = Settings::from_params(params)?;
     let content = settings.content();
     let needed = Requirements {
         smaller: "--size 1500000B",
@@ -182,7 +182,7 @@ mod tests {
         let table = EXPERIMENT.table();
         let mut params = Params::defaults(&table);
         params.set(&table, name, vec![value.to_owned()]).unwrap();
-        Settings::of(&params)
+        Settings::from_params(&params)
     }
 
     #[test]

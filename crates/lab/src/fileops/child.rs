@@ -50,7 +50,7 @@ pub fn perform(
                     bench.progress.sample(&sample);
                     look.samples.push(sample);
                 }
-                let room = memory_room(bench.root)?;
+                let room = memory_headroom(bench.root)?;
                 if begin.elapsed() > limit {
                     child.stop(Verdict::Thrashing(format!("it did not end within {} s", limit.as_secs())))?;
                 } else if room < least {

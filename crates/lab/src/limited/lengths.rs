@@ -43,7 +43,7 @@ pub mod tests {
     use std::process::Command;
 
     use ramline_sim::kernel::{Kernel, PRESETS};
-    use ramline_sim::pool::Pool;
+    use ramline_sim::zsmalloc::Pool;
     use ramline_testkit::{not_root, skip_if};
 
     use super::*;

@@ -105,7 +105,7 @@ impl<'a> Watch<'a> {
     fn room(&mut self, sample: &Sample) -> Result<Bytes> {
         let old = |(_, at): (Bytes, Nanos)| sample.at.saturating_sub(at) >= STATISTICS_EVERY;
         if self.record.workload.fresh_statistics || self.room.is_none_or(old) {
-            self.room = Some((memory_room(self.root)?, sample.at));
+            self.room = Some((memory_headroom(self.root)?, sample.at));
         }
         Ok(self.room.map_or(sample.host.available, |(room, _)| room.min(sample.host.available)))
     }

@@ -246,7 +246,7 @@ fn processes(options: &PagesOptions) -> Result<(String, Vec<u32>), PagesError> {
 
 /// How many pages fit into what may be locked, and into what is available.
 fn room(options: &PagesOptions, page: usize, skipped: &mut Vec<String>) -> Result<usize, PagesError> {
-    let available = ramline_kernel::memory_room(&options.root)?;
+    let available = ramline_gather::headroom::memory_headroom(&options.root)?;
     let lockable = arena::most().unwrap_or(available);
     let most = Bytes(lockable.0.min(available.0 / OF_AVAILABLE));
     // Each page is there twice; the store needs a little more, and a dictionary its room.
@@ -282,7 +282,7 @@ fn host(options: &PagesOptions) -> ProfileHost {
         cpu: machine.cpu_model,
         cpus: machine.cpus,
         page: process::page_size(),
-        mem_total: ramline_kernel::memory_total(&options.root).ok(),
+        mem_total: ramline_gather::headroom::memory_total(&options.root).ok(),
         taken_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         ramline: options.version.clone(),
         unoptimised: cfg!(debug_assertions),

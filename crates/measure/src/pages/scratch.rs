@@ -38,7 +38,7 @@ pub fn measure(
         profile.skipped.push("the kernel's algorithms: the zram driver is not loaded (modprobe zram)".to_owned());
         return Ok(());
     }
-    let available = ramline_kernel::memory_room(bench.root)?;
+    let available = ramline_gather::headroom::memory_headroom(bench.root)?;
     let wanted = Bytes(wide(bench.sample.len() * bench.sample.page_bytes()).saturating_mul(4));
     if available < wanted {
         profile.skipped.push(format!("the kernel's algorithms: {available} available, {wanted} wanted for the pool"));

@@ -24,7 +24,7 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
     };
     let buffer = ram::buffer_size(
         hardware::read(&run.options.root).last_level_cache,
-        ramline_kernel::memory_room(&run.options.root)?,
+        ramline_gather::headroom::memory_headroom(&run.options.root)?,
     );
     // A page read in is a page less for others: the cache gets no more than the RAM tier took.
     let size = warm(run, &source.file, &source.path, source.size.0.min(buffer.0))?;
@@ -191,7 +191,8 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
 
 pub fn tmpfs(run: &mut Run<'_>) -> Result<(), TiersError> {
     let machine = hardware::read(&run.options.root);
-    let size = ram::buffer_size(machine.last_level_cache, ramline_kernel::memory_room(&run.options.root)?).0;
+    let size =
+        ram::buffer_size(machine.last_level_cache, ramline_gather::headroom::memory_headroom(&run.options.root)?).0;
     let label = Path::new("memfd");
     let file = scratch::memory_file("ramline-tiers")?;
     let piece = vec![0x5Au8; usize::try_from(PIECE).unwrap_or(1 << 20)];

@@ -6,8 +6,8 @@
 
 use std::hint::black_box;
 
+use ramline_gather::headroom::memory_headroom;
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::memory_room;
 
 use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
 use super::timing::TimingPlan;
@@ -19,7 +19,7 @@ const CHAIN: u64 = 64;
 
 pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     let cache = hardware::read(&run.options.root).last_level_cache;
-    let available = memory_room(&run.options.root)?;
+    let available = memory_headroom(&run.options.root)?;
     let size = buffer_size(cache, available);
     let mut map = Map::anonymous(size, Sharing::Private)?;
     map.advise(Advice::NoHugePages)?;

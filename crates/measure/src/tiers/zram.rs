@@ -75,7 +75,7 @@ fn kinds(run: &Run<'_>) -> Vec<Kind> {
 
 fn on_device(run: &mut Run<'_>, lock: &RunLock, kinds: &[Kind]) -> Result<(), TiersError> {
     let root = run.options.root.clone();
-    let available = ramline_kernel::memory_room(&root)?;
+    let available = ramline_gather::headroom::memory_headroom(&root)?;
     if available < LEAST_AVAILABLE {
         let numbers = format!("{available} available, {LEAST_AVAILABLE} wanted");
         return Err(KernelError::refused("make", "a scratch zram device", "memory is short", numbers).into());

@@ -1,18 +1,18 @@
 //! How much may be read in before something that is in use would have to go.
 //!
-//! Room is what is free or on the inactive list of files, of the machine and of every memory control group above us, where page
+//! Headroom is what is free or on the inactive list of files, of the machine and of every memory control group above us, where page
 //! cache is charged to whoever reads it in. What we read lands on that inactive list, so room stays level while we go on, and
 //! falls when others take memory: it is read again every [`STEP`]. In a group the list is counted with a delay of about two
 //! seconds; so nothing is given up before that has passed. Nothing is reserved.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ramline_kernel::{Room, cache_room};
+use ramline_gather::headroom::{Headroom, cache_headroom};
 use ramline_snapshot::cache::Stop;
 
 use crate::prelude::*;
 
-/// Room is read again after so many bytes.
+/// Headroom is read again after so many bytes.
 const STEP: u64 = 64 << 20;
 /// Statistics of a control group are brought up to date every two seconds (kernel: FLUSH_TIME).
 const STALE: Duration = Duration::from_millis(2200);
@@ -28,7 +28,7 @@ pub struct Guard<'a> {
 
 impl<'a> Guard<'a> {
     /// For so much to be read; what is certainly there is granted at once.
-    pub fn new(root: &'a Root, room: &Room, missing: Bytes) -> Guard<'a> {
+    pub fn new(root: &'a Root, room: &Headroom, missing: Bytes) -> Guard<'a> {
         let margin = margin(room.bytes.0);
         let granted = if missing.0 < STEP { missing.0 } else { STEP }.min(room.bytes.0.saturating_sub(margin));
         Guard { root, margin, asked: AtomicU64::new(0), granted: AtomicU64::new(granted), refused: Mutex::default() }
@@ -64,12 +64,12 @@ impl<'a> Guard<'a> {
         Ok(())
     }
 
-    fn room(&self) -> Room {
-        cache_room(self.root)
-            .unwrap_or(Room { bytes: Bytes::ZERO, bound: "the machine (it cannot be read)".to_owned() })
+    fn room(&self) -> Headroom {
+        cache_headroom(self.root)
+            .unwrap_or(Headroom { bytes: Bytes::ZERO, bound: "the machine (it cannot be read)".to_owned() })
     }
 
-    fn grant(&self, sum: u64, room: &Room) -> bool {
+    fn grant(&self, sum: u64, room: &Headroom) -> bool {
         let most = room.bytes.0.saturating_sub(self.margin);
         self.granted.store(sum.saturating_add(STEP).min(most), Ordering::Relaxed);
         sum <= most
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn no_more_is_allowed_than_there_is_room_less_the_margin() {
         let (_tree, root) = machine(256 << 10);
-        let room = cache_room(&root).unwrap();
+        let room = cache_headroom(&root).unwrap();
         let guard = Guard::new(&root, &room, Bytes::from_gib(1));
         assert!((0..224).all(|_| guard.allow(1 << 20).is_ok()), "256 MiB less an eighth");
         let Err(Stop::Room { bound, room, margin }) = guard.allow(1 << 20) else { panic!("it must stop") };
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn who_waits_behind_one_that_is_refused_is_refused_as_well() {
         let (tree, root) = machine(64 << 10);
-        let guard = Guard::new(&root, &cache_room(&root).unwrap(), Bytes::from_gib(1));
+        let guard = Guard::new(&root, &cache_headroom(&root).unwrap(), Bytes::from_gib(1));
         assert!(guard.allow(60 << 20).is_err());
         // There is room by now, but the answer was final.
         set(&tree, 8 << 20);
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn when_others_take_memory_it_stops_earlier() {
         let (tree, root) = machine(1 << 20);
-        let guard = Guard::new(&root, &cache_room(&root).unwrap(), Bytes::from_gib(1));
+        let guard = Guard::new(&root, &cache_headroom(&root).unwrap(), Bytes::from_gib(1));
         assert!(guard.allow(60 << 20).is_ok());
         set(&tree, 100 << 10);
         assert!(guard.allow(60 << 20).is_err());

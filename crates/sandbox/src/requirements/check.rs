@@ -1,7 +1,9 @@
 //! The single looks: each says what is missing, with the numbers; one after the other they make a check.
 
+use ramline_gather::headroom::{memory_headroom, memory_total};
+use ramline_gather::vm_setting;
 use ramline_kernel::mount::Journalled;
-use ramline_kernel::{memory_room, memory_total, panic_on_oom, zram};
+use ramline_kernel::zram;
 
 use super::reason::{Caller, Lack, Reason, is_unprivileged, refused};
 use crate::child::command;
@@ -80,7 +82,8 @@ impl<'a> Check<'a> {
     /// The sandbox lives on the kernel killing inside a group that is out of memory. At 2 it would panic instead, and at 1 if the
     /// machine ran short while we take memory.
     pub fn panics(&mut self) {
-        let Some(value) = panic_on_oom(self.root).filter(|value| *value > 0) else { return };
+        let value: Option<i64> = vm_setting(self.root, "panic_on_oom").and_then(|text| text.trim().parse().ok());
+        let Some(value) = value.filter(|value| *value > 0) else { return };
         let when = if value > 1 { "a full sandbox" } else { "a machine that runs short of memory" };
         self.reasons.push(Reason::new(
             format!("vm.panic_on_oom is {value}: the kernel would panic on {when} instead of killing a process"),
@@ -110,7 +113,7 @@ impl<'a> Check<'a> {
     /// # Errors
     /// /proc cannot be read.
     pub fn memory(&mut self, taken: Bytes, what: &str) -> Result<Bytes> {
-        let (room, margin) = (memory_room(self.root)?, margin(self.root)?);
+        let (room, margin) = (memory_headroom(self.root)?, margin(self.root)?);
         let needed = taken + margin;
         if room < needed {
             let text = format!(
@@ -171,7 +174,7 @@ pub fn margin(root: &Root) -> Result<Bytes> {
 /// # Errors
 /// /proc cannot be read.
 pub fn headroom(root: &Root) -> Result<Bytes> {
-    Ok(memory_room(root)?.saturating_sub(margin(root)?))
+    Ok(memory_headroom(root)?.saturating_sub(margin(root)?))
 }
 
 #[cfg(test)]

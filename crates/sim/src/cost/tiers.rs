@@ -9,7 +9,7 @@ impl Costs {
     #[must_use]
     pub fn measured(tiers: &TierReport, algorithm: &str, fill: &str) -> Costs {
         let assumed = Costs::assumed(algorithm, fill);
-        let spread = Spread { processor: assumed.spread.processor, ..Spread::of_all(MEASURED_SPREAD) };
+        let spread = Spread { processor: assumed.spread.processor, ..Spread::same(MEASURED_SPREAD) };
         let mut costs = Costs { spread, ..assumed };
         let median = |id: &str| median(tiers, id);
         let set = |cost: &mut f64, id: &str| *cost = median(id).unwrap_or(*cost);
@@ -63,7 +63,7 @@ mod tests {
     use ramline_units::Nanos;
 
     use super::*;
-    use crate::cost::{of_read, whole};
+    use crate::cost::{read_cost, whole};
 
     #[test]
     fn of_what_was_measured_of_a_disk_goes_what_a_processor_does_and_a_long_read_takes_as_long_as_it_did() {
@@ -82,7 +82,7 @@ mod tests {
         let costs = Costs::measured(&report, "lz4", "text");
         assert_eq!(costs.read[0] + costs.fetch[0], f64::from(latency));
         assert_eq!(costs.swap_read[0] + costs.swap_fetch, f64::from(latency));
-        let of_256 = whole(costs.fetch[0]) + of_read(costs.read, 256);
+        let of_256 = whole(costs.fetch[0]) + read_cost(costs.read, 256);
         assert!(of_256.abs_diff(long.into()) <= 2, "{of_256}");
         assert!((costs.swap_written[0] + 256.0 * costs.swap_written[1] - f64::from(long)).abs() < 1.0, "{costs:?}");
     }

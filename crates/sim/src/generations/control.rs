@@ -17,7 +17,7 @@ const FEW: u64 = 64;
 /// Refaults of a kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Control {
-    /// Of this generation, by tier: pages that came back.
+    /// Of this generation, by tier: refaults.
     pub refaulted: [u64; TIERS],
     /// That went.
     pub evicted: [u64; TIERS],
@@ -65,7 +65,7 @@ impl Control {
         (self.refaulted, self.evicted, self.protected) = Default::default();
     }
 
-    /// The last tier whose pages go: those above it come back too often (`get_tier_idx`).
+    /// The last tier whose pages go: those above it refault too often (`get_tier_idx`).
     #[must_use]
     pub fn last_tier(&self, mglru: Mglru) -> usize {
         let (base, each) = if mglru.is_early() { (1, 2) } else { (2, 3) };
@@ -74,7 +74,7 @@ impl Control {
     }
 }
 
-/// Few of these came back, or a smaller share than of those it is set against: they may go (`positive_ctrl_err`).
+/// Few of these refaulted, or a smaller share than of those it is set against: they may be evicted (`positive_ctrl_err`).
 fn is_worth_less(set: Position, these: Position) -> bool {
     let wide = |a: u64, b: u64, c: u64| u128::from(a) * u128::from(b) * u128::from(c);
     these.refaulted < FEW
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn tiers_that_come_back_much_more_often_are_kept() {
-        // Of the first tier 100 of 1000 came back, of the second 400 of 1000, of the third 60: too few to conclude anything.
+        // Of the first tier 100 of 1000 refaulted, of the second 400 of 1000, of the third 60: too few to conclude anything.
         let seen = control([100, 400, 60, 0], [1000, 1000, 60, 0]);
         assert_eq!((seen.last_tier(Mglru::First), seen.last_tier(Mglru::Reworked)), (0, 0));
         let seen = control([100, 150, 60, 500], [1000, 1000, 60, 500]);
-        // A tier may come back twice as often, or one and a half times: 150 · 1064 · 2 > 101 · 1000 · 3.
+        // A tier may refault twice as often, or one and a half times: 150 · 1064 · 2 > 101 · 1000 · 3.
         assert_eq!((seen.last_tier(Mglru::First), seen.last_tier(Mglru::Reworked)), (2, 0));
         assert_eq!(Control::default().last_tier(Mglru::First), 3);
     }

@@ -97,7 +97,7 @@ pub const fn place(generation: u32) -> usize {
 
 /// The list that the bits of a page say.
 #[must_use]
-pub const fn said(flags: u32) -> usize {
+pub const fn place_in_flags(flags: u32) -> usize {
     ((flags & bit::GENERATIONS) >> bit::GENERATION) as usize
 }
 

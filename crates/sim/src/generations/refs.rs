@@ -52,7 +52,7 @@ pub fn tier(mglru: Mglru, flags: u32) -> usize {
     tier_of(mglru, count(mglru, flags), flags & bit::WORKINGSET != 0)
 }
 
-/// The tier of so many reads.
+/// The tier of a number of reads.
 #[must_use]
 pub fn tier_of(mglru: Mglru, count: u32, working: bool) -> usize {
     let tier = match mglru {
@@ -99,7 +99,7 @@ pub const fn used(flags: u32) -> (u32, bool) {
 mod tests {
     use super::*;
 
-    /// The tier after each of so many reads.
+    /// The tier after each of a number of reads.
     fn tiers(mglru: Mglru, reads: usize) -> Vec<usize> {
         let mut flags = 0;
         (0..reads)

@@ -8,7 +8,7 @@ use crate::load::Extent;
 /// Entries of a table.
 pub const TABLE: u32 = 512;
 
-/// The program is switched to after so many nanoseconds at least: assumed. Only two agings within it differ by this.
+/// The program is switched to after this number of nanoseconds at least: assumed. Only two agings within it differ by this.
 const TURN: u64 = 1_000_000;
 
 /// What is known of tables.
@@ -25,7 +25,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Of so many tables.
+    /// For a number of tables.
     #[must_use]
     pub fn new(tables: usize) -> Tables {
         Tables { worth: [vec![true; tables], vec![true; tables]], ..Tables::default() }

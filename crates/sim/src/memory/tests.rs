@@ -2,32 +2,18 @@
 
 use ramline_trace::generate::Memory as Kind;
 
-use super::{ANON, Memory, Setting, Sums, SwapTo};
-use crate::anonymous;
+use super::{ANON, Memory, Setting, SwapTo};
 use crate::chance::Chance;
 use crate::cost::{Costs, Steps};
+use crate::fault::anonymous;
 use crate::kernel::{Kernel, PRESETS};
 use crate::load::Extent;
 use crate::page::{NONE, Pages, bit};
-use crate::shrink;
+use crate::vmscan::shrink_list;
 
 /// With so many pages of anonymous memory and as many of a file, none in RAM.
 pub fn group(of_each: u32, kernel: Kernel, chance: Chance) -> Memory {
-    let setting = Setting {
-        limit: 1 << 20,
-        beside: None,
-        swappiness: 60,
-        swap: SwapTo::Disk,
-        slots: 1000,
-        read_ahead: 32,
-        cluster: 8,
-        fresh: 0.5,
-        base: 0,
-        sums: Sums::AtOnce,
-        first_looks: Vec::new(),
-        costs: Costs::default(),
-        kernel,
-    };
+    let setting = Setting { swap: SwapTo::Disk, slots: 1000, fresh: 0.5, ..Setting::without_limit(1 << 20, kernel) };
     let mut pages = Pages::default();
     for id in 0..2 * of_each {
         pages.add(if id < of_each { 0 } else { bit::FILE | 1 << bit::REGION }, 100);
@@ -114,9 +100,9 @@ fn what_reclaim_finds_in_use_takes_longer_and_what_it_unmaps_and_may_not_write_l
     memory.no_fs = true;
     let mut took = || {
         let begin = memory.clock;
-        assert_eq!(shrink::inactive(&mut memory, ANON, 32), 0);
+        assert_eq!(shrink_list::inactive(&mut memory, ANON, 32), 0);
         (memory.clock - begin) / 32
     };
-    let steps = Steps::of(&Costs::default());
+    let steps = Steps::from_costs(&Costs::default());
     assert_eq!([took(), took(), took()], [steps.scan + steps.in_use, steps.scan + steps.unmap, steps.scan]);
 }

@@ -4,8 +4,8 @@ use super::find::FoundNumber;
 use super::leaves::{Leaf, NumberKind};
 use super::named::Named;
 use super::{Figure, FigureScope, ValueHere, rows, value};
+use crate::document::SCHEMA_VERSION;
 use crate::prelude::*;
-use crate::report::SCHEMA_VERSION;
 
 impl FoundNumber {
     /// The sections its value needs.

@@ -4,7 +4,7 @@ use ramline_model::balance::{self, Balance};
 use ramline_model::tiers::{self, Tier};
 
 use super::ShowSwap;
-use crate::measured::priced;
+use crate::measure::measured::priced;
 use crate::prelude::*;
 
 /// The tiers, fastest first.

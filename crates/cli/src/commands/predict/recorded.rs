@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::process::Stdio;
 
 use ramline_capture::{CaptureError, Ended, FilesSeen};
-use ramline_kernel::own_room;
+use ramline_gather::headroom::own_headroom;
 use ramline_lab::experiments::known_load::EXPERIMENT;
 use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
 use ramline_lab::experiments::swap_command;
@@ -101,7 +101,7 @@ impl Recorded {
         // Standard output is for what is predicted.
         let beside = std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
         let mut child = session.start(&whose, beside.unwrap_or_else(|_| Stdio::null()))?;
-        let room = own_room(&Root::live())?;
+        let room = own_headroom(&Root::live())?;
         let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
         let recorded = session.write(&mut kept, &mut |so_far| contents.look(so_far));
         let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == Ended::Processes);

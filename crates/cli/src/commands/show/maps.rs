@@ -65,7 +65,10 @@ impl Maps {
         let source = looks.source;
         let why =
             "a snapshot holds no mappings: reading them is too dear to do unasked\n  try: ramline show maps --json";
-        ensure!(source.file.is_none() && source.past.is_none(), Failure::usage(format!("--snapshot: {why}")));
+        ensure!(
+            matches!(source.kind(), SourceKind::Live | SourceKind::Tree(_)),
+            Failure::usage(format!("--snapshot: {why}"))
+        );
         let root = source.kernel_root()?;
         let seen = maps::read(&root, &self.request(&root)?)?;
         let mapped = Mapped::of(&seen, &self.options());

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use ramline_kernel::{output, own_room};
+use ramline_gather::headroom::own_headroom;
+use ramline_kernel::output;
 use ramline_trace::touches::{Reader, TouchesError};
 
 use crate::prelude::*;
@@ -27,7 +28,7 @@ pub fn open(path: &Path) -> Result<Reader<BufReader<File>>> {
     let file = input::open("read the trace", path)
         .map_err(|error| error.or_hint("ramline trace make code-plus-data --out FILE"))?;
     let reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| of_file(path, error))?;
-    Ok(reader.within(own_room(&Root::live())?.0))
+    Ok(reader.within(own_headroom(&Root::live())?.0))
 }
 
 /// What is wrong with a file of touches, and what to do.

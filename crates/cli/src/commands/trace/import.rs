@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use ramline_kernel::own_room;
+use ramline_gather::headroom::own_headroom;
 use ramline_trace::oracle_general::{self, OracleError};
 use ramline_trace::touches::TouchesError;
 
@@ -34,7 +34,7 @@ impl Import {
         let out =
             place::open(&self.out, TOUCHES, "ramline trace import load.oracle --from oracle-general --out load.trace")?;
         let name = self.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let (mut refused, room) = (None, own_room(&Root::live())?);
+        let (mut refused, room) = (None, own_headroom(&Root::live())?);
         let written = out.write_with(|out| {
             oracle_general::import(&mut from, &name, out, room.0).map(drop).map_err(|error| match error {
                 OracleError::Io(error) | OracleError::Touches(TouchesError::Io(error)) => error,

@@ -1,6 +1,6 @@
 //! `ramline trace make`.
 
-use ramline_kernel::own_room;
+use ramline_gather::headroom::own_headroom;
 use ramline_trace::generate::{CodePlusData, Load};
 use ramline_trace::touches::{Header, Origin, write_load};
 
@@ -44,7 +44,7 @@ impl Make {
         let (load, name) = self.load()?;
         // Others take memory meanwhile, and what is left is an estimate: an eighth stays.
         let part = |bytes: Bytes| Bytes(bytes.0 / 8 * 7);
-        let (room, tables) = (part(own_room(&Root::live())?), load.table_bytes());
+        let (room, tables) = (part(own_headroom(&Root::live())?), load.table_bytes());
         if tables > room.0 {
             // They grow with the size.
             let most = (u128::from(load.size()) * u128::from(part(room).0) / u128::from(tables.max(1))) >> 20;

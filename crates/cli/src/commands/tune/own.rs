@@ -40,7 +40,7 @@ pub fn value(text: &str) -> Result<(String, i64), String> {
 /// # Errors
 /// This kernel has no such setting; the nearest name is given.
 pub fn look_up(source: &Source, set: &[(String, i64)]) -> Result<Vec<(String, String)>> {
-    if set.is_empty() || source.file.is_some() {
+    if set.is_empty() || matches!(source.kind(), SourceKind::File(_)) {
         return Ok(Vec::new());
     }
     let root = source.kernel_root()?;

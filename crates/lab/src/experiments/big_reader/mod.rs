@@ -61,7 +61,7 @@ struct BigReaderPlan {
 }
 
 impl BigReaderPlan {
-    fn of(params: &Params) -> Result<BigReaderPlan> {
+    fn from_params(params: &Params) -> Result<BigReaderPlan> {
         let size = |name: &str| params.size(name).unwrap_or_default();
         let (hot, read_ahead) = (size("hot"), size("read-ahead"));
         let limit = params.size("limit").unwrap_or(Bytes(hot.0 / 2 * 3));
@@ -92,7 +92,7 @@ impl BigReaderPlan {
 }
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let plan = BigReaderPlan::of(params)?;
+    let plan = BigReaderPlan::from_params(params)?;
     let needed = Requirements {
         smaller: "--hot 16MiB",
         root_for: "memory cgroups, loop devices and mounts need root",
@@ -161,7 +161,7 @@ mod tests {
         for (name, value) in values {
             params.set(&EXPERIMENT.table(), name, vec![(*value).to_owned()])?;
         }
-        BigReaderPlan::of(&params)
+        BigReaderPlan::from_params(&params)
     }
 
     #[test]

@@ -19,7 +19,7 @@ const BETWEEN: f64 = 100.0;
 /// # Errors
 /// The settings make no sense, or their load is not simulated.
 pub fn question(params: &Params) -> Result<Question> {
-    let settings = Settings::of(params)?;
+    let settings = Settings::from_params(params)?;
     settings.check()?;
     if settings.ballast_units > 0 {
         return Err(LabError::usage("ballast is not simulated yet", "ramline predict code-plus-data"));
@@ -39,7 +39,7 @@ pub fn question(params: &Params) -> Result<Question> {
         recorded: None,
         arms,
         swap: settings.swap_sizes().area,
-        looks_every: SAMPLE_EVERY,
+        samples_every: SAMPLE_EVERY,
         // The worker's own pages are locked and added to its limit.
         overhead: Overhead::default(),
         between: BETWEEN,

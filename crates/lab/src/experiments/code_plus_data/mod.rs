@@ -94,7 +94,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
         let hint = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12");
         return Err(LabError::usage(format!("--{} is for a virtual machine", row.name), hint));
     }
-    Ok(CodePlusDataPlan::checked(root, &Settings::of(params)?)?.planned())
+    Ok(CodePlusDataPlan::checked(root, &Settings::from_params(params)?)?.planned())
 }
 
 impl CodePlusDataPlan {

@@ -92,7 +92,7 @@ impl Settings {
     ///
     /// # Errors
     /// An arm or a fill that is none.
-    pub fn of(params: &Params) -> Result<Settings> {
+    pub fn from_params(params: &Params) -> Result<Settings> {
         let base = Settings::default();
         let count = |name: &str| params.count(name).and_then(|n| u32::try_from(n).ok());
         Ok(Settings {
@@ -265,7 +265,7 @@ mod tests {
     fn settings_survive_the_way_through_parameters() {
         let settings =
             Settings { limit: Some(Bytes::from_mib(300)), shared: true, ballast_units: 2, ..Settings::default() };
-        assert_eq!(Settings::of(&settings.params(&super::super::table())).unwrap(), settings);
+        assert_eq!(Settings::from_params(&settings.params(&super::super::table())).unwrap(), settings);
     }
 
     #[test]

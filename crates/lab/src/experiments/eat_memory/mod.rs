@@ -60,7 +60,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let plan = EatPlan::of(root, params)?;
+    let plan = EatPlan::from_params(root, params)?;
     let EatPlan { values, timeout, found, .. } = &plan;
     let (arms, runs) = (values.arms.clone(), params.runs());
     let until = values.eat.map_or_else(|| "until it is killed".to_owned(), |eat| format!("up to {eat}"));

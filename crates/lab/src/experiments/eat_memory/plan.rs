@@ -18,7 +18,7 @@ pub struct EatPlan {
 
 impl EatPlan {
     /// Of the values given.
-    pub fn of(root: &Root, params: &Params) -> Result<EatPlan> {
+    pub fn from_params(root: &Root, params: &Params) -> Result<EatPlan> {
         let limit = params.size("limit").unwrap_or_default();
         let part = |name: &str, share: u64| {
             params.size(name).unwrap_or(Bytes(((limit.0 / 8 * share) >> 20 << 20).max(1 << 20)))

@@ -51,7 +51,7 @@ pub fn follow(
                 let sample = observer.sample(child.pid(), known);
                 bench.progress.phase(doing(last.stage));
                 bench.progress.sample(&sample);
-                let room = memory_room(bench.root)?.min(sample.host.available);
+                let room = memory_headroom(bench.root)?.min(sample.host.available);
                 if let Some(why) = dog.look(&sample, room) {
                     child.stop(Verdict::Thrashing(why))?;
                 }

@@ -46,7 +46,7 @@ impl Asked {
     ///
     /// # Errors
     /// What makes no sense on any machine, with what would.
-    pub fn of(params: &Params) -> Result<Asked> {
+    pub fn from_params(params: &Params) -> Result<Asked> {
         let seed = params.count("seed").unwrap_or_default();
         let load = load(params, seed)?;
         let demand = Bytes(load.demand());
@@ -173,7 +173,7 @@ mod tests {
         let table = super::super::EXPERIMENT.table();
         let mut params = Params::defaults(&table);
         values.iter().for_each(|(name, value)| params.set(&table, name, vec![(*value).to_owned()]).unwrap());
-        Asked::of(&params)
+        Asked::from_params(&params)
     }
 
     #[test]

@@ -27,7 +27,7 @@ const BETWEEN: f64 = 300.0;
 /// # Errors
 /// The parameters make no sense.
 pub fn question(params: &Params) -> Result<Question> {
-    let asked = Asked::of(params)?;
+    let asked = Asked::from_params(params)?;
     asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), Vec::new(), &asked)
 }
 
@@ -37,7 +37,7 @@ pub fn question(params: &Params) -> Result<Question> {
 /// # Errors
 /// As [`question`].
 pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], params: &Params) -> Result<Question> {
-    let mut asked = Asked::of(params)?;
+    let mut asked = Asked::from_params(params)?;
     let command = format!("ramline predict {}", command_line([name.clone()]));
     asked.limit = asked::limit(params, Bytes(touches.size()), &command)?;
     let assumed = format!(
@@ -59,7 +59,7 @@ pub fn of_recording(
     needs: &Needs,
     timeout: Option<Duration>,
 ) -> Result<Question> {
-    let mut asked = Asked::of(params)?;
+    let mut asked = Asked::from_params(params)?;
     let cpu = Duration::from_nanos(recording.extent().cpu_ns);
     asked.limit = limit;
     asked.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
@@ -95,7 +95,7 @@ fn asked_of(
     let memory = load.regions().into_iter().filter(|region| region.memory != Memory::File);
     let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
     // The worker's own pages are locked and added to its limit.
-    let (overhead, between, looks_every) = (Overhead::default(), BETWEEN, SAMPLE_EVERY);
+    let (overhead, between, samples_every) = (Overhead::default(), BETWEEN, SAMPLE_EVERY);
     let (runs, is_virtual) = (RUNS, false);
     let (others, recorded) = (Vec::new(), None);
     Ok(Question {
@@ -106,7 +106,7 @@ fn asked_of(
         sized_by,
         arms,
         swap,
-        looks_every,
+        samples_every,
         overhead,
         between,
         notes,

@@ -121,7 +121,7 @@ impl KnownLoad {
 }
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let plan = KnownLoadPlan::checked(root, Asked::of(params)?)?;
+    let plan = KnownLoadPlan::checked(root, Asked::from_params(params)?)?;
     let (sentences, asked) = (plan.sentences(), &plan.asked);
     let longest_run = SETTLE.saturating_add(asked.timeout).saturating_add(Duration::from_secs(7));
     let (arms, runs) = (asked.arms.clone(), asked.runs);

@@ -54,7 +54,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let plan = ReadPathPlan::of(params)?;
+    let plan = ReadPathPlan::from_params(params)?;
     let mut reasons = Vec::new();
     let mut lacks = |text: Option<String>, options: &str| {
         reasons.extend(text.map(|text| Reason::new(text, format!("ramline lab run {NAME} {options}"))));
@@ -179,7 +179,7 @@ mod tests {
         let with = |name: &str, value: &str| {
             let mut params = EXPERIMENT.defaults();
             params.set(&EXPERIMENT.table(), name, vec![value.to_owned()]).unwrap();
-            ReadPathPlan::of(&params)
+            ReadPathPlan::from_params(&params)
         };
         assert!(with("flood", "4GiB").unwrap_err().to_string().contains("--flood 128MiB"));
         assert_eq!(with("arms", "lookup:1MiB,lookup:64KiB").unwrap().lookup(), Bytes::from_mib(1));

@@ -29,7 +29,7 @@ pub(super) struct ReadPathPlan {
 }
 
 impl ReadPathPlan {
-    pub fn of(params: &Params) -> Result<ReadPathPlan> {
+    pub fn from_params(params: &Params) -> Result<ReadPathPlan> {
         let flood = params.size("flood").unwrap_or_default();
         let fits = (Bytes::from_mib(1)..=Bytes::from_gib(2)).contains(&flood) && flood.0.is_multiple_of(1 << 20);
         let text = format!("a flood of {flood} is not whole MiB from 1 MiB to 2 GiB");

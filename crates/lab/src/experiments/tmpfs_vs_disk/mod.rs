@@ -70,7 +70,7 @@ const PLAIN: &str = "ramline lab run tmpfs-vs-disk --arms tmpfs,disk";
 const EXAMPLE: &str = "tmpfs-vs-disk --arms tmpfs,disk";
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let settings = Settings::of(params)?;
+    let settings = Settings::from_params(params)?;
     let needed = Requirements {
         smaller: "--size 16MiB --files 100 --syncs 50",
         without_swap: "--operations write,write-synced,read-warm",
@@ -141,7 +141,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(params: &Params) -> Result<Settings> {
+    fn from_params(params: &Params) -> Result<Settings> {
         let full = params.switch("full");
         let settings = Settings {
             places: ground::places(params.list("arms"), PLAIN)?,
@@ -250,12 +250,12 @@ mod tests {
         let table = EXPERIMENT.table();
         let mut params = Params::defaults(&table);
         params.set(&table, name, values.iter().map(|value| (*value).to_owned()).collect()).unwrap();
-        Settings::of(&params)
+        Settings::from_params(&params)
     }
 
     #[test]
     fn the_defaults_make_sense_and_touch_nothing_outside_the_sandbox() {
-        let settings = Settings::of(&EXPERIMENT.defaults()).unwrap();
+        let settings = Settings::from_params(&EXPERIMENT.defaults()).unwrap();
         assert!(!settings.presses() && !settings.has(PlaceKind::Zram));
         assert!(settings.generous() > settings.size + settings.size);
         let full = with("full", &["true"]).unwrap();

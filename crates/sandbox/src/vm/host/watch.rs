@@ -1,6 +1,6 @@
 //! A guest as it is heard from outside: its messages, its console, and the clocks it runs against.
 
-use ramline_kernel::memory_room;
+use ramline_gather::headroom::memory_headroom;
 
 use super::super::message::{Message, Orders};
 use super::super::qemu::{FromGuest, Guest};
@@ -155,7 +155,7 @@ impl GuestWatch {
             return Ok(None);
         }
         self.looked = Instant::now();
-        let room = memory_room(&self.root)?;
+        let room = memory_headroom(&self.root)?;
         let text = || format!("only {room} of this machine's memory were left to take, less than {}", self.least);
         Ok((room < self.least).then(text))
     }

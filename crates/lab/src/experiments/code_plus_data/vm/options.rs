@@ -52,7 +52,7 @@ impl GuestOptions {
     ///
     /// # Errors
     /// What cannot be meant, with what can.
-    pub fn of(params: &Params) -> Result<GuestOptions> {
+    pub fn from_params(params: &Params) -> Result<GuestOptions> {
         let refuse = |wrong: bool, option: &str, text: &str| refuse_if(wrong, EXAMPLE, option, text);
         let kernel = params.text("kernel").unwrap_or_default();
         refuse(kernel.is_empty(), "", "a virtual machine needs a kernel")?;
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_in_a_guest_is_refused_with_what_does() {
         let told = |values: &[(&str, &str)], what: &str| {
-            let error = GuestOptions::of(&given(values)).unwrap_err().to_string();
+            let error = GuestOptions::from_params(&given(values)).unwrap_err().to_string();
             assert!(error.contains(what) && error.contains("try: ramline"), "{error}");
         };
         told(&[], "needs a kernel");
@@ -164,7 +164,8 @@ mod tests {
     fn page_lists_are_a_dimension_of_arms_and_a_fresh_machine_has_arms_of_its_own() {
         let arms = |values: &[(&str, &str)]| -> Vec<String> {
             let params = given(values);
-            let arms = GuestOptions::of(&params).unwrap().arms(&Settings::of(&params).unwrap()).unwrap();
+            let arms =
+                GuestOptions::from_params(&params).unwrap().arms(&Settings::from_params(&params).unwrap()).unwrap();
             arms.into_iter().map(|arm| arm.name).collect()
         };
         assert_eq!(arms(&[("kernel", "6.1")]), ["swap:60 text", "no-swap text"]);

@@ -46,9 +46,9 @@ impl VmPlan {
     /// # Errors
     /// Values that make no sense, or `Refused` with every reason.
     pub fn checked(root: &Root, params: &Params) -> Result<VmPlan> {
-        let options = GuestOptions::of(params)?;
+        let options = GuestOptions::from_params(params)?;
         // The unit is checked by the options: a guest's need not be a whole number of MiB.
-        let settings = Settings { unit: Bytes::from_mib(32), ..Settings::of(params)? };
+        let settings = Settings { unit: Bytes::from_mib(32), ..Settings::from_params(params)? };
         settings.check()?;
         let arms = options.arms(&settings)?;
         let kernel = Kernel::find(&options.kernel, options.modules.as_deref(), &places())?;
@@ -176,7 +176,7 @@ mod tests {
         let params = Params::defaults(&super::super::super::table());
         let mut given = params;
         given.set(&super::super::super::table(), "kernel", vec!["x".to_owned()]).unwrap();
-        let (options, settings) = (GuestOptions::of(&given).unwrap(), Settings::default());
+        let (options, settings) = (GuestOptions::from_params(&given).unwrap(), Settings::default());
         let needed = |text: &str| scratch_needed(&options, &settings, &[arm::parse(text).unwrap()], Bytes::ZERO);
         assert_eq!(needed("swap:60").checked_sub(needed("no-swap")), Some(Bytes::from_mib(512)));
         assert_eq!(needed("zram:60"), needed("no-swap"));
