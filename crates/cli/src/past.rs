@@ -1,6 +1,8 @@
 //! Options that ask for a moment of the past, and the source that answers then.
 
+use ramline_model::changed::changed;
 use ramline_recorder::{Archive, NotFound, Recorded};
+use ramline_view::escape;
 
 use crate::prelude::*;
 use crate::when;
@@ -25,6 +27,8 @@ pub struct Past {
     pub dir: Option<PathBuf>,
 }
 
+/// Changes between two moments that are named; more are counted.
+const NAMED: usize = 12;
 const PAST: &str = "A moment of the past";
 
 impl Past {
@@ -86,8 +90,13 @@ impl Past {
             let line = format!("From {} to {}, as recorded.", words(&before), words(&after));
             let same = before.snapshot.machine.boot_id == after.snapshot.machine.boot_id;
             let reboot = if same { "" } else { " The machine was started anew in between, so there are no rates." };
+            let changes = changed(&before.snapshot, &after.snapshot);
+            let named: Vec<String> = changes.iter().take(NAMED).map(|change| escape(&change.words()).into()).collect();
+            let more = changes.len().checked_sub(NAMED).filter(|more| *more > 0);
+            let more = more.map(|more| format!("; and {more} more")).unwrap_or_default();
+            let changes = if named.is_empty() { String::new() } else { format!("\nChanged since: {}{more}.", named.join("; ")) };
             let recorded = Recorded { before: Some(before.snapshot), ..after };
-            return Ok((recorded, format!("{line}{reboot}")));
+            return Ok((recorded, format!("{line}{reboot}{changes}")));
         }
         let at = match (&self.at, self.yesterday) {
             (Some(at), yesterday) => when::parse(at, yesterday, now)?,
@@ -126,7 +135,7 @@ fn not_found(error: NotFound, at: i64) -> anyhow::Error {
     let at = when::words(at);
     let text = match error {
         NotFound::Nothing(dir) => {
-            format!("nothing was recorded in {}\n  try: {RECORD}", ramline_view::escape(&dir.display().to_string()))
+            format!("nothing was recorded in {}\n  try: {RECORD}", escape(&dir.display().to_string()))
         }
         NotFound::Before(first) => {
             format!("nothing was recorded at {at}: history begins at {}\n  try: ramline history", seconds(first))
@@ -138,7 +147,7 @@ fn not_found(error: NotFound, at: i64) -> anyhow::Error {
             "nothing was recorded from {} to {}: {}\n  try: --at '{}'",
             seconds(gap.from_ms),
             seconds(gap.to_ms),
-            ramline_view::escape(&gap.why.words()),
+            escape(&gap.why.words()),
             seconds(gap.from_ms)
         ),
         NotFound::Error(error) => return error.into(),

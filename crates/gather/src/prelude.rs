@@ -1,6 +1,6 @@
 //! What readers are written with.
 
-pub(crate) use std::collections::{BTreeMap, HashMap, HashSet};
+pub(crate) use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(crate) use std::fs;
 pub(crate) use std::fs::File;
 pub(crate) use std::os::fd::OwnedFd;

@@ -1,8 +1,11 @@
 //! A snapshot as named texts: a section is a text of its name, and so is each process (`process PID`) and each group (`group PATH`), so that
 //! of a thousand processes only those are written that have changed.
 
-use ramline_snapshot::{Seen, Snapshot};
-use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::processes::Process;
+use serde_json::Map;
 
 use crate::texts::Texts;
 
@@ -16,37 +19,48 @@ const GROUP: &str = "group ";
 /// # Errors
 /// A section cannot be written as JSON.
 pub fn from_snapshot(snapshot: &mut Snapshot, texts: &mut Texts) -> Result<(), serde_json::Error> {
-    let processes = snapshot.processes.data_mut().map(|all| std::mem::take(&mut all.list));
-    let groups = snapshot.groups.data_mut().map(|all| std::mem::take(&mut all.list));
+    from_changes(snapshot, texts, &BTreeSet::new(), &BTreeSet::new())
+}
+
+/// The same, without the processes and groups that are as they were: their texts stay. These groups need not be in the snapshot.
+///
+/// # Errors
+/// A section cannot be written as JSON.
+pub fn from_changes(
+    snapshot: &mut Snapshot,
+    texts: &mut Texts,
+    processes: &BTreeSet<u32>,
+    groups: &BTreeSet<String>,
+) -> Result<(), serde_json::Error> {
+    let all = snapshot.processes.data_mut().map(|all| std::mem::take(&mut all.list));
+    let changed = snapshot.groups.data_mut().map(|all| std::mem::take(&mut all.list));
     snapshot.each_section_json(|name, json| {
         texts.insert(name.to_owned(), json);
     })?;
-    if let Some(list) = &processes {
-        one_each(texts, PROCESS, list.iter().map(|process| (process.pid.to_string(), process)))?;
+    if let Some(list) = &all {
+        let names: BTreeSet<String> = list.iter().map(|process| process.pid.to_string()).collect();
+        texts.retain(|name, _| name.strip_prefix(PROCESS).is_none_or(|pid| names.contains(pid)));
+        for process in list {
+            let name = format!("{PROCESS}{}", process.pid);
+            if !processes.contains(&process.pid) || !texts.contains_key(&name) {
+                texts.insert(name, serde_json::to_string(process)?);
+            }
+        }
     }
-    if let Some(list) = &groups {
-        one_each(texts, GROUP, list.iter().map(|group| (group.path.clone(), group)))?;
+    if let Some(list) = &changed {
+        let new: BTreeSet<&str> = list.iter().map(|group| group.path.as_str()).collect();
+        let is_there = |path: &str| groups.contains(path) || new.contains(path);
+        texts.retain(|name, _| name.strip_prefix(GROUP).is_none_or(is_there));
+        for group in list {
+            texts.insert(format!("{GROUP}{}", group.path), serde_json::to_string(group)?);
+        }
     }
-    if let (Some(list), Some(all)) = (processes, snapshot.processes.data_mut()) {
-        all.list = list;
+    if let (Some(list), Some(place)) = (all, snapshot.processes.data_mut()) {
+        place.list = list;
     }
-    if let (Some(list), Some(all)) = (groups, snapshot.groups.data_mut()) {
-        all.list = list;
+    if let (Some(list), Some(place)) = (changed, snapshot.groups.data_mut()) {
+        place.list = list;
     }
-    Ok(())
-}
-
-fn one_each<T: serde::Serialize>(
-    texts: &mut Texts,
-    prefix: &str,
-    list: impl Iterator<Item = (String, T)>,
-) -> Result<(), serde_json::Error> {
-    let mut now = Texts::new();
-    for (name, one) in list {
-        now.insert(format!("{prefix}{name}"), serde_json::to_string(&one)?);
-    }
-    texts.retain(|name, _| !name.starts_with(prefix) || now.contains_key(name));
-    texts.extend(now);
     Ok(())
 }
 
@@ -61,26 +75,23 @@ pub fn to_snapshot(from: &str, texts: &Texts) -> Result<Snapshot, ramline_snapsh
     };
     let (mut document, mut processes, mut groups) = (Map::new(), Vec::new(), Vec::new());
     for (name, text) in texts {
-        let value: Value = serde_json::from_str(text).map_err(|error| not(name, &error))?;
+        // Most of it is these: read as what they are at once.
         if name.starts_with(PROCESS) {
-            processes.push(value);
+            processes.push(serde_json::from_str(text).map_err(|error| not(name, &error))?);
         } else if name.starts_with(GROUP) {
-            groups.push(value);
+            groups.push(serde_json::from_str(text).map_err(|error| not(name, &error))?);
         } else {
-            document.insert(name.clone(), value);
+            document.insert(name.clone(), serde_json::from_str(text).map_err(|error| not(name, &error))?);
         }
     }
-    let mut fill = |section: &str, list: Vec<Value>| {
-        if let Some(place) = document.get_mut(section).and_then(|s| s.get_mut("data")?.get_mut("list")) {
-            *place = Value::Array(list);
-        }
-    };
-    processes.sort_by_key(|process| process.get("pid").and_then(Value::as_u64));
-    fill("processes", processes);
-    fill("groups", groups);
     let mut snapshot = Snapshot::from_document(from, document)?;
-    if let Seen::Seen { data, .. } = &mut snapshot.groups {
-        ramline_snapshot::groups::in_order(&mut data.list);
+    if let Some(data) = snapshot.processes.data_mut() {
+        ramline_units::sort_by_key(&mut processes, |process: &Process| process.pid);
+        data.list = processes;
+    }
+    if let Some(data) = snapshot.groups.data_mut() {
+        ramline_snapshot::groups::in_order(&mut groups);
+        data.list = groups;
     }
     Ok(snapshot)
 }

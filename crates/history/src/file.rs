@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{Frame, LARGEST, MARK};
+use crate::frame::{Frame, LARGEST, MARK, Sketch};
 use crate::varint::{Input, put};
 
-/// Version of the format. A reader refuses a later one; the first was never released.
-pub const VERSION: u64 = 2;
+/// Version of the format. A reader refuses a later one; those before were never released.
+pub const VERSION: u64 = 3;
 /// How every file begins.
 const MAGIC: &[u8] = b"ramline history\n";
 /// No head is longer.
@@ -127,6 +127,19 @@ pub fn frames(bytes: &[u8], from: usize) -> impl Iterator<Item = Found<'_>> {
         at += lost;
         Some(Found::Damage(damage))
     })
+}
+
+/// The frames of a file from a place on by what they say of themselves, without their checksums; `None` where they do not follow each other to the end:
+/// there is damage, or a frame is being written, and [`frames`] has to look.
+#[must_use]
+pub fn sketches(bytes: &[u8], from: usize) -> Option<Vec<(usize, Sketch)>> {
+    let (mut at, mut out) = (from, Vec::new());
+    while at < bytes.len() {
+        let sketch = Frame::sketch(bytes.get(at..)?)?;
+        out.push((at, sketch));
+        at += sketch.length;
+    }
+    Some(out)
 }
 
 /// Where the next frame begins. A place that looks like one is only believed with its checksum; what was looked at for that is

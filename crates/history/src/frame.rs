@@ -8,9 +8,11 @@
 //! The checksum is over kind, length, and all behind it. A place of 0 is a whole frame; each next one is one more, and names two bytes of
 //! the checksum of the one it belongs to, so that none is ever applied to another frame than that.
 
-use crc::{CRC_32_ISCSI, Crc};
+use std::collections::VecDeque;
+
+use crc::{CRC_32_ISCSI, Crc, Table};
 use serde::{Deserialize, Serialize};
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
+use zstd::zstd_safe::{self, CCtx, DCtx};
 
 use crate::texts::{self, Names, Texts};
 use crate::varint::{Input, put};
@@ -20,13 +22,19 @@ pub const MARK: [u8; 2] = [0xb5, 0x52];
 /// Bytes of no frame are more than this; a length beyond it is damage.
 pub const LARGEST: usize = 64 << 20;
 /// CRC-32C (RFC 3720, appendix B.4).
-static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+static CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 /// zstd's fastest level with a search for matches: a frame is small, and the next one comes in seconds.
 const LEVEL: i32 = 3;
 /// So many bytes are compressed: below it the head of zstd's format takes what it saves.
 const WORTH: usize = 64;
 /// The bit of the kind that says that the bytes are compressed.
 const COMPRESSED: u8 = 0x80;
+/// The bit that says that they refer to the last frames alone and not to the whole one of their series.
+const BY_LAST: u8 = 0x40;
+/// A content of fewer bytes refers to the last frames alone: it has numbers and no words, and zstd goes through all that it may refer to first.
+const SMALL: usize = 2 << 10;
+/// Frames before one that it may refer to: of counters alone there are two between those of who holds memory, and so one of each kind is among them.
+const LAST: usize = 4;
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +45,16 @@ pub enum Kind {
     Note,
     /// Of a later version: passed over.
     Unknown,
+}
+
+impl Kind {
+    const fn of(byte: u8) -> Kind {
+        match byte & !(COMPRESSED | BY_LAST) {
+            1 => Kind::Texts,
+            2 => Kind::Note,
+            _ => Kind::Unknown,
+        }
+    }
 }
 
 /// When a frame was read.
@@ -88,7 +106,21 @@ pub struct Frame<'a> {
     /// Its own checksum.
     pub crc: u32,
     compressed: bool,
+    by_last: bool,
     bytes: &'a [u8],
+}
+
+/// What a frame says of itself before its checksum was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sketch {
+    /// What it is.
+    pub kind: Kind,
+    /// When.
+    pub at: Moment,
+    /// Place in its series.
+    pub place: u64,
+    /// Bytes from its beginning to the next one's.
+    pub length: usize,
 }
 
 impl<'a> Frame<'a> {
@@ -107,19 +139,28 @@ impl<'a> Frame<'a> {
         let mut input = Input(body);
         let at = Moment { wall_ms: input.number()?, boot_ms: input.number()? };
         let (place, after) = (input.number()?, input.u16()?);
-        let compressed = kind & COMPRESSED != 0;
-        let kind = match kind & !COMPRESSED {
-            1 => Kind::Texts,
-            2 => Kind::Note,
-            _ => Kind::Unknown,
-        };
-        Some((Frame { kind, at, place, after, crc, compressed, bytes: input.0 }, whole))
+        let (compressed, by_last, kind) = (kind & COMPRESSED != 0, kind & BY_LAST != 0, Kind::of(kind));
+        Some((Frame { kind, at, place, after, crc, compressed, by_last, bytes: input.0 }, whole))
+    }
+
+    /// The same without its checksum: from frame to frame a whole file takes a millisecond, and what is decoded later is checked then.
+    #[must_use]
+    pub fn sketch(bytes: &[u8]) -> Option<Sketch> {
+        let mut input = Input(bytes.strip_prefix(&MARK)?);
+        let kind = Kind::of(input.byte()?);
+        let length = input.count().filter(|length| *length <= LARGEST)?;
+        input.u32()?;
+        let body = input.take(length)?;
+        let whole = bytes.len() - input.0.len();
+        let mut input = Input(body);
+        let at = Moment { wall_ms: input.number()?, boot_ms: input.number()? };
+        Some(Sketch { kind, at, place: input.number()?, length: whole })
     }
 
     /// Its bytes, decompressed, with what its [`Series`] has; `None` where they are not what zstd writes, or more than
     /// any frame has.
     #[must_use]
-    pub(crate) fn content(&self, series: &Series) -> Option<Vec<u8>> {
+    pub(crate) fn content(&self, series: &Series, zstd: &mut Decompressor) -> Option<Vec<u8>> {
         if !self.compressed {
             return Some(self.bytes.to_vec());
         }
@@ -127,9 +168,7 @@ impl<'a> Frame<'a> {
         let length = zstd_safe::get_frame_content_size(self.bytes).ok()??;
         let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST)?;
         let mut out = Vec::with_capacity(length);
-        let mut zstd = DCtx::try_create()?;
-        zstd.ref_prefix(&series.content).ok()?;
-        zstd.decompress(&mut out, self.bytes).ok().map(|_| out)
+        zstd.0.decompress_using_dict(&mut out, self.bytes, series.prefix(self.by_last)).ok().map(|_| out)
     }
 
     /// The note that it is.
@@ -138,7 +177,7 @@ impl<'a> Frame<'a> {
         if self.kind != Kind::Note {
             return None;
         }
-        ramline_units::json::parse_bytes(&self.content(&Series::default())?).ok()
+        ramline_units::json::parse_bytes(&self.content(&Series::default(), &mut Decompressor::default())?).ok()
     }
 }
 
@@ -150,50 +189,105 @@ fn checksum(kind: u8, body: &[u8]) -> u32 {
     digest.finalize()
 }
 
-/// What zstd may refer to in a frame: the content of the whole frame of its series, which has the words of all texts, and that of the frame
-/// before it, in which much the same numbers changed.
+/// What zstd may refer to in a frame: the content of the whole frame of its series, which has the words of all texts, and those of the
+/// frames before it, in which much the same numbers changed.
 #[derive(Debug, Default)]
 pub struct Series {
     content: Vec<u8>,
     /// Bytes of the whole frame, which stands first.
     whole: usize,
+    /// Bytes of each of the last frames behind it.
+    last: VecDeque<usize>,
 }
 
 impl Series {
     /// Adds the content of a frame.
     pub fn push(&mut self, place: u64, content: &[u8]) {
-        self.content.truncate(if place == 0 { 0 } else { self.whole });
-        self.content.extend_from_slice(content);
         if place == 0 {
+            self.clear();
             self.whole = content.len();
+        } else {
+            if self.last.len() >= LAST {
+                let oldest = self.last.pop_front().unwrap_or(0);
+                self.content.drain(self.whole..self.whole + oldest);
+            }
+            self.last.push_back(content.len());
         }
+        self.content.extend_from_slice(content);
+    }
+
+    fn prefix(&self, by_last: bool) -> &[u8] {
+        self.content.get(if by_last { self.whole } else { 0 }..).unwrap_or_default()
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
         self.content.clear();
+        self.last.clear();
         self.whole = 0;
     }
 }
 
-/// Compressed, with what zstd may refer to.
-fn compress(content: &[u8], series: &Series) -> Option<Vec<u8>> {
-    let mut zstd = CCtx::try_create()?;
-    zstd.set_parameter(CParameter::CompressionLevel(LEVEL)).ok()?;
-    zstd.ref_prefix(&series.content).ok()?;
-    let mut out = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
-    zstd.compress2(&mut out, content).ok().map(|_| out)
+/// zstd's memory, used again from frame to frame: to get it anew takes longer than a frame.
+pub struct Compressor(CCtx<'static>);
+
+/// The same for reading.
+pub struct Decompressor(DCtx<'static>);
+
+impl Default for Compressor {
+    fn default() -> Self {
+        Compressor(CCtx::create())
+    }
 }
 
-fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8], series: &Series) -> (Vec<u8>, u32) {
+impl Default for Decompressor {
+    fn default() -> Self {
+        Decompressor(DCtx::create())
+    }
+}
+
+impl std::fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Compressor")
+    }
+}
+
+impl std::fmt::Debug for Decompressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Decompressor")
+    }
+}
+
+/// Compressed, with what zstd may refer to.
+fn compress(content: &[u8], prefix: &[u8], zstd: &mut Compressor) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+    // What it may refer to is content and not a dictionary of zstd's own form: no content begins as such a one does, since its first bytes are the
+    // length of its steps and a code below 4.
+    zstd.0.compress_using_dict(&mut out, content, prefix, LEVEL).ok().map(|_| out)
+}
+
+fn bytes(
+    kind: u8,
+    at: Moment,
+    (place, after): (u64, u16),
+    content: &[u8],
+    series: &Series,
+    zstd: &mut Compressor,
+) -> (Vec<u8>, u32) {
     let mut body = Vec::with_capacity(content.len() + 32);
     put(&mut body, at.wall_ms);
     put(&mut body, at.boot_ms);
     put(&mut body, place);
     body.extend_from_slice(&after.to_le_bytes());
-    let packed = Some(content).filter(|content| content.len() >= WORTH).and_then(|c| compress(c, series));
+    let by_last = place > 0 && content.len() < SMALL;
+    let packed = Some(content).filter(|content| content.len() >= WORTH);
+    let packed = packed.and_then(|content| compress(content, series.prefix(by_last), zstd));
     let packed = packed.filter(|packed| packed.len() < content.len());
-    let kind = if packed.is_some() { kind | COMPRESSED } else { kind };
+    let kind = match packed {
+        Some(_) if by_last => kind | COMPRESSED | BY_LAST,
+        Some(_) => kind | COMPRESSED,
+        None => kind,
+    };
     body.extend_from_slice(packed.as_deref().unwrap_or(content));
     let crc = checksum(kind, &body);
     let mut out = MARK.to_vec();
@@ -207,7 +301,8 @@ fn bytes(kind: u8, at: Moment, place: u64, after: u16, content: &[u8], series: &
 /// A note as a frame.
 #[must_use]
 pub fn note(at: Moment, note: &Note) -> Vec<u8> {
-    bytes(2, at, 0, 0, serde_json::to_string(note).unwrap_or_default().as_bytes(), &Series::default()).0
+    let json = serde_json::to_string(note).unwrap_or_default();
+    bytes(2, at, (0, 0), json.as_bytes(), &Series::default(), &mut Compressor::default()).0
 }
 
 /// Makes frames, each from the texts and what was in the frame before.
@@ -216,6 +311,7 @@ pub struct Encoder {
     names: Names,
     last: Texts,
     series: Series,
+    zstd: Compressor,
     place: Option<u64>,
     crc: u32,
 }
@@ -242,7 +338,7 @@ impl Encoder {
         }
         let content = texts::write(&mut self.names, &mut self.last, now);
         let after = if place == 0 { 0 } else { low(self.crc) };
-        let (frame, crc) = bytes(1, at, place, after, &content, &self.series);
+        let (frame, crc) = bytes(1, at, (place, after), &content, &self.series, &mut self.zstd);
         (self.place, self.crc) = (Some(place), crc);
         self.series.push(place, &content);
         frame

@@ -36,11 +36,11 @@ mod texts;
 mod varint;
 
 pub use day::Day;
-pub use document::{from_snapshot, to_snapshot};
-pub use file::{Begins, Damage, Found, Head, NotHistory, VERSION, frames};
-pub use frame::{Encoder, Frame, Kind, Moment, Note, note};
+pub use document::{from_changes, from_snapshot, to_snapshot};
+pub use file::{Begins, Damage, Found, Head, NotHistory, VERSION, frames, sketches};
+pub use frame::{Encoder, Frame, Kind, Moment, Note, Sketch, note};
 pub use moments::{Decoder, NotDecoded};
-pub use texts::Texts;
+pub use texts::{Changes, Texts};
 
 /// What decoding gives.
 pub(crate) type Result<T> = std::result::Result<T, NotDecoded>;

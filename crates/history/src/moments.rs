@@ -1,6 +1,6 @@
 //! Texts from frames: each whole one, and what follows it without a break.
 
-use crate::frame::{Frame, Kind, Series, low};
+use crate::frame::{Decompressor, Frame, Kind, Series, low};
 use crate::texts::{self, Names, Texts};
 
 /// Why a frame gave no texts.
@@ -20,6 +20,7 @@ pub struct Decoder {
     names: Names,
     texts: Texts,
     series: Series,
+    zstd: Decompressor,
     /// Place and checksum of the last frame; `None` where the next one must be whole.
     last: Option<(u64, u32)>,
 }
@@ -42,7 +43,7 @@ impl Decoder {
             return Err(NotDecoded::Alone);
         }
         self.last = None;
-        let content = frame.content(&self.series).ok_or(NotDecoded::Garbage)?;
+        let content = frame.content(&self.series, &mut self.zstd).ok_or(NotDecoded::Garbage)?;
         texts::read(&mut self.names, &mut self.texts, &content).ok_or(NotDecoded::Garbage)?;
         self.series.push(frame.place, &content);
         self.last = Some((frame.place, frame.crc));
@@ -51,7 +52,7 @@ impl Decoder {
 
     /// The texts of the last frame that was taken.
     #[must_use]
-    pub const fn texts(&self) -> &Texts {
-        &self.texts
+    pub fn into_texts(self) -> Texts {
+        self.texts
     }
 }

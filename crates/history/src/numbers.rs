@@ -18,7 +18,12 @@ const UNITS: [u32; 3] = [12, 10, 0];
 /// A text as what is no number and what is.
 enum Part<'a> {
     Words(&'a str),
-    Number { text: &'a str, value: u64 },
+    Number(&'a str),
+}
+
+/// At most 19 digits, which fit into 64 bits.
+fn value(digits: &str) -> u64 {
+    digits.bytes().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'))
 }
 
 struct Parts<'a>(&'a str);
@@ -32,10 +37,7 @@ impl<'a> Iterator for Parts<'a> {
         let end = text.bytes().position(|byte| byte.is_ascii_digit() != is_digit).unwrap_or(text.len());
         let (part, rest) = text.split_at(end);
         self.0 = rest;
-        Some(match part.parse() {
-            Ok(value) if is_digit && part.len() <= MOST_DIGITS => Part::Number { text: part, value },
-            _ => Part::Words(part),
-        })
+        Some(if is_digit && part.len() <= MOST_DIGITS { Part::Number(part) } else { Part::Words(part) })
     }
 }
 
@@ -55,11 +57,12 @@ pub fn difference(before: &str, after: &str) -> Option<Difference> {
         match (old.next(), new.next()) {
             (None, None) => return Some(out),
             (Some(Part::Words(old)), Some(Part::Words(new))) if old == new => {}
-            (Some(Part::Number { text: old, value: was }), Some(Part::Number { text: new, value: is })) => {
+            (Some(Part::Number(old)), Some(Part::Number(new))) => {
                 if old == new {
                     same += 1;
                     continue;
                 }
+                let (was, is) = (value(old), value(new));
                 let leads = new.len() > 1 && new.starts_with('0');
                 let zeros = (was | is).trailing_zeros();
                 let (code, bits) = (0_u64..).zip(UNITS).find(|(_, bits)| *bits <= zeros)?;
@@ -85,11 +88,11 @@ pub fn apply(before: &str, places: &[u8], values: &mut Input<'_>) -> Option<Stri
     for part in Parts(before) {
         match part {
             Part::Words(text) => out.push_str(text),
-            Part::Number { value, .. } if coming.is_some_and(|coded| coded >> 3 == same) => {
+            Part::Number(text) if coming.is_some_and(|coded| coded >> 3 == same) => {
                 let coded = coming?;
                 let bits = *UNITS.get(usize::try_from((coded >> 1) & 3).ok()?)?;
                 let difference = values.signed()?.wrapping_shl(bits);
-                let number = value.wrapping_add(difference.cast_unsigned()).to_string();
+                let number = value(text).wrapping_add(difference.cast_unsigned()).to_string();
                 if coded & 1 == 1 {
                     let digits = values.count()?;
                     if digits > MOST_DIGITS || digits <= number.len() {
@@ -100,7 +103,7 @@ pub fn apply(before: &str, places: &[u8], values: &mut Input<'_>) -> Option<Stri
                 out.push_str(&number);
                 (coming, same) = (next(&mut input)?, 0);
             }
-            Part::Number { text, .. } => {
+            Part::Number(text) => {
                 out.push_str(text);
                 same += 1;
             }

@@ -39,6 +39,25 @@ impl Names {
     }
 }
 
+/// Texts in order, each as what makes it of the one before: without time, checksum and compression, for memory.
+#[derive(Debug, Default)]
+pub struct Changes {
+    names: Names,
+    last: Texts,
+}
+
+impl Changes {
+    /// What makes these texts of the last ones.
+    pub fn push(&mut self, now: &Texts) -> Vec<u8> {
+        write(&mut self.names, &mut self.last, now)
+    }
+
+    /// The texts that this makes of the last ones; `None` where it belongs to others.
+    pub fn replay(&mut self, changes: &[u8]) -> Option<&Texts> {
+        read(&mut self.names, &mut self.last, changes).map(|()| &self.last)
+    }
+}
+
 /// Writes what makes `after` of `before`, and makes it so.
 pub fn write(names: &mut Names, before: &mut Texts, after: &Texts) -> Vec<u8> {
     let (mut steps, mut values) = (Vec::new(), Vec::new());

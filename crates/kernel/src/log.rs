@@ -1,4 +1,4 @@
-//! Logs, read piece by piece: a file or pipe that was named, standard input, the kernel's buffer, the journal.
+//! Logs, read piece by piece: a file or pipe that was named, standard input, the kernel's buffer, the journal, what outlived a panic.
 //!
 //! Nothing is kept: a log may be larger than memory.
 //!
@@ -14,6 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod kept;
+
 use std::io::{self, Read};
 use std::process::Stdio;
 
@@ -23,6 +25,8 @@ use rustix::fs::{CWD, FileType, Mode};
 use crate::input::{Looked, kind_name};
 use crate::prelude::*;
 use crate::program;
+
+pub use kept::kept;
 
 /// Bytes read at once: more than a record of the kernel's buffer may have (8 KiB with its escapes).
 const PIECE: usize = 64 << 10;

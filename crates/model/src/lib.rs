@@ -20,6 +20,7 @@
 
 pub mod available;
 pub mod balance;
+pub mod changed;
 pub mod costs;
 pub mod fragmentation;
 pub mod group;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ramline_history::{
-    Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, to_snapshot,
+    Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, sketches, to_snapshot,
 };
 use ramline_kernel::input;
 use ramline_snapshot::Snapshot;
@@ -134,7 +134,7 @@ impl Archive {
     /// The last moment there is.
     #[must_use]
     pub fn last(&self) -> Option<Moment> {
-        self.days().rev().find_map(|file| Some(Part::read(file).ok()?.instants.last()?.at))
+        self.days().rev().find_map(|file| Some(Part::skim(file).ok()?.instants.last()?.at))
     }
 
     /// The moment that was asked for, or the last one before it.
@@ -150,7 +150,11 @@ impl Archive {
             if file.day > day && later.is_some() {
                 continue;
             }
-            let Ok(part) = Part::read(file) else { continue };
+            let Ok(mut part) = Part::skim(file) else { continue };
+            if part.last_at(wall_ms).is_some_and(|index| !part.is_sound(index)) {
+                let Ok(whole) = Part::read(file) else { continue };
+                part = whole;
+            }
             any |= !part.instants.is_empty();
             if let Some(index) = part.last_at(wall_ms) {
                 return self.found(&part, index, wall_ms, span_ms, later);
@@ -220,6 +224,35 @@ impl Part {
         Ok(Part { file: file.clone(), head: begins.head, instants, notes, damage, bytes })
     }
 
+    /// The same without the checksums of frames of texts, which are looked at when one is decoded: of a day's file a moment is found in a tenth of the
+    /// time. A file that is not whole is read with them.
+    ///
+    /// # Errors
+    /// As [`Part::read`].
+    pub fn skim(file: &HistoryFile) -> Result<Part, String> {
+        let bytes = input::read("read the history", &file.path, LARGEST).map_err(|error| error.to_string())?;
+        let begins = Begins::read(&bytes).map_err(|error| format!("{}: {error}", file.path.display()))?;
+        let Some(found) = sketches(&bytes, begins.frames_at) else { return Part::read(file) };
+        let (mut instants, mut notes) = (Vec::with_capacity(found.len()), Vec::new());
+        for (offset, sketch) in found {
+            match sketch.kind {
+                Kind::Texts => instants.push(Instant { at: sketch.at, offset, place: sketch.place }),
+                Kind::Note => match bytes.get(offset..).and_then(Frame::first) {
+                    Some((frame, _)) => notes.extend(frame.note().map(|note| (instants.len(), note))),
+                    None => return Part::read(file),
+                },
+                Kind::Unknown => {}
+            }
+        }
+        Ok(Part { file: file.clone(), head: begins.head, instants, notes, damage: Vec::new(), bytes })
+    }
+
+    /// The checksums of an instant and of the next one fit: what was found by their times is where it was asked for.
+    fn is_sound(&self, index: usize) -> bool {
+        let fits = |index: usize| self.instants.get(index).is_none_or(|instant| self.frame(*instant).is_some());
+        fits(index) && fits(index + 1)
+    }
+
     /// The last instant at or before a time. Where the clock was set back, the later one of two.
     #[must_use]
     pub fn last_at(&self, wall_ms: u64) -> Option<usize> {
@@ -282,8 +315,8 @@ impl Part {
         // Soon after the recorder began there is less.
         let earlier = earlier.or_else(|| index.checked_sub(1).filter(|_| span_ms.is_none()));
         let earlier = earlier.filter(|earlier| self.boot_id(*earlier) == self.boot_id(index));
-        let before = earlier.and_then(|earlier| self.texts(earlier).ok());
-        let texts = self.texts(index)?;
+        let (before, texts) = self.texts_of(earlier, index);
+        let texts = texts?;
         let path = self.file.path.display().to_string();
         let snapshot = |texts: &Texts| to_snapshot(&path, texts).map_err(|error| self.garbage(&error.to_string()));
         let mut before = before.map(|texts| snapshot(&texts)).transpose()?;
@@ -295,23 +328,43 @@ impl Part {
         Ok(Recorded { snapshot: snapshot(&texts)?, at: instant.at, before })
     }
 
+    /// The texts of an instant, and of an earlier one, which lies on the way to it or in a series of its own.
+    fn texts_of(&self, earlier: Option<usize>, index: usize) -> (Option<Texts>, Result<Texts>) {
+        let first = self.series_of(index);
+        let apart = earlier.filter(|earlier| *earlier < first).and_then(|earlier| self.texts(earlier).ok());
+        let mut before = None;
+        let texts = self.decoded(first, index, &mut |at, texts| {
+            if Some(at) == earlier {
+                before = Some(texts.clone());
+            }
+        });
+        (apart.or(before), texts)
+    }
+
     /// The texts of an instant.
     ///
     /// # Errors
     /// They cannot be decoded: what they rest on is damaged.
     pub fn texts(&self, index: usize) -> Result<Texts> {
-        let upto = self.instants.get(..=index).unwrap_or_default();
-        let first = upto.iter().rposition(|instant| instant.place == 0).unwrap_or(0);
+        self.decoded(self.series_of(index), index, &mut |_, _| {})
+    }
+
+    /// The whole frame before an instant, or the first there is.
+    fn series_of(&self, index: usize) -> usize {
+        self.instants.get(..=index).unwrap_or_default().iter().rposition(|instant| instant.place == 0).unwrap_or(0)
+    }
+
+    fn decoded(&self, first: usize, index: usize, each: &mut dyn FnMut(usize, &Texts)) -> Result<Texts> {
         let mut decoder = Decoder::default();
         let mut out = Err(self.garbage("there is no such frame"));
-        for instant in upto.iter().skip(first) {
+        for (at, instant) in self.instants.iter().enumerate().take(index.saturating_add(1)).skip(first) {
             out = match self.frame(*instant) {
-                Some(frame) => decoder.take(&frame).map(|_| ()).map_err(|error| self.garbage(&error.to_string())),
+                Some(frame) => decoder.take(&frame).map(|texts| each(at, texts)).map_err(|e| self.garbage(&e.to_string())),
                 None => Err(self.garbage("its frame is damaged")),
             };
         }
         out?;
-        Ok(decoder.texts().clone())
+        Ok(decoder.into_texts())
     }
 
     /// Indices of the first and last instant in a time; the first is behind the last where there is none.
@@ -325,12 +378,13 @@ impl Part {
     }
 
     /// Goes through the instants from one to another, in order, each as a snapshot of the named sections (all without names) and as
-    /// texts. What cannot be decoded is left out.
+    /// texts. What cannot be decoded is left out, and so are the moments that `wanted` does not want.
     pub fn each(
         &self,
         from: usize,
         to: usize,
         sections: Option<&[&str]>,
+        wanted: &dyn Fn(Moment) -> bool,
         each: &mut dyn FnMut(Moment, Snapshot, &Texts),
     ) {
         if from > to {
@@ -343,7 +397,7 @@ impl Part {
         for (index, instant) in upto.skip(first.unwrap_or(0)) {
             let Some(frame) = self.frame(*instant) else { continue };
             let Ok(texts) = decoder.take(&frame) else { continue };
-            if index < from {
+            if index < from || !wanted(instant.at) {
                 continue;
             }
             let snapshot = match sections {

@@ -2,9 +2,9 @@
 //!
 //! | how often | what |
 //! |---|---|
-//! | 1 s | counters for the ring of seconds |
+//! | 1 s | counters for the ring of seconds; in the minute after tasks began to wait for memory, also who holds memory |
 //! | the interval (5 s) | a frame of counters |
-//! | 15 s | also who holds memory; every frame for a minute after a kill, or while all tasks wait |
+//! | 15 s | also who holds memory; every frame for a minute after a kill, or after tasks began to wait |
 //! | 60 s | also settings |
 //! | 15 min | everything anew, as a whole frame |
 
@@ -12,10 +12,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ramline_gather::{OverTime, Sweep};
-use ramline_history::{Encoder, Head, Moment, Note, Texts, from_snapshot, note};
+use ramline_history::{Encoder, Head, Moment, Note, Texts, from_changes, from_snapshot, note};
 use ramline_kernel::{Root, process, signals};
-use ramline_snapshot::Snapshot;
-use ramline_units::growth;
+use ramline_units::{Nanos, growth};
 
 use crate::Result;
 use crate::seconds::Seconds;
@@ -60,8 +59,13 @@ const SETTINGS_EVERY: u64 = 60 * SECOND;
 pub const WHOLE_EVERY: u64 = 15 * 60 * SECOND;
 /// After so long what was appended is written to disk.
 const SYNC_EVERY: u64 = 30 * SECOND;
-/// Users are read with every frame for so long after a kill or a stall.
+/// Users are read with every frame, and every second for the ring, for so long after a kill or the beginning of a stall.
 const ALERT: u64 = 60 * SECOND;
+/// The next alert of waiting alone begins so long after the last one began, when the ring has given up its first second: a machine that always waits
+/// is read closely a tenth of the time.
+const ALERT_AGAIN: u64 = 600 * SECOND;
+/// Some task waits this share of a second, in microseconds: the trigger of the kernel's own example (`some 150000 1000000`, Documentation/accounting/psi.rst).
+const WAITING_US: u64 = 150_000;
 /// All tasks wait for memory this share of a second, in microseconds: a tenth, from where systemd-oomd's users set their limits down.
 const STALL_US: u64 = 100_000;
 /// Seconds of a stall, one after the other, after which the ring is written: systemd-oomd's default duration.
@@ -92,9 +96,10 @@ pub fn record(root: &Root, options: &Options, tell: &mut dyn FnMut(&str)) -> Res
         due: Due::default(),
         lost: None,
         kills: None,
-        waited_us: None,
+        waited: None,
         stall: 0,
         alert_until: 0,
+        alert_again: 0,
     };
     let interval_ms = u64::try_from(options.interval.as_millis()).unwrap_or(u64::MAX).max(1);
     let begin = now();
@@ -165,9 +170,11 @@ struct Recorder {
     /// Since when frames are lost, how many, and why.
     lost: Option<(u64, u64, String)>,
     kills: Option<u64>,
-    waited_us: Option<u64>,
+    /// When waiting was last read, and how long some and all tasks had waited then, in microseconds.
+    waited: Option<(u64, u64, u64)>,
     stall: u64,
     alert_until: u64,
+    alert_again: u64,
 }
 
 impl Recorder {
@@ -191,18 +198,15 @@ impl Recorder {
             self.texts.clear();
             self.encoder.start_anew();
         }
-        let mut seen = self.machine.look(sweep);
-        from_snapshot(&mut seen, &mut self.texts)?;
+        self.look(sweep)?;
         if let Some(ticks) = self.machine.processors() {
             self.texts.insert(PROCESSORS.to_owned(), serde_json::to_string(&ticks)?);
         }
-        let (killed, stalled) = self.watch(at, &seen);
+        let (killed, stalled) = self.ring(at);
         if killed && sweep < Sweep::Users {
             // Who is left, in the frame of the kill itself.
-            seen = self.machine.look(Sweep::Users);
-            from_snapshot(&mut seen, &mut self.texts)?;
+            self.look(Sweep::Users)?;
         }
-        self.seconds.push(at, &counters(&self.texts));
         self.write(at, tell);
         self.out_of_the_ordinary(at, killed, stalled, tell);
         if at.boot_ms >= self.due.sync {
@@ -212,41 +216,62 @@ impl Recorder {
         Ok(())
     }
 
+    fn look(&mut self, sweep: Sweep) -> Result<()> {
+        let mut seen = self.machine.look(sweep);
+        let (processes, groups) = self.machine.unchanged();
+        Ok(from_changes(&mut seen, &mut self.texts, processes, groups)?)
+    }
+
     /// Between frames, for the ring alone.
     fn second(&mut self, at: Moment, tell: &mut dyn FnMut(&str)) -> Result<()> {
-        let mut seen = self.machine.look(Sweep::Seconds);
-        let mut texts = Texts::new();
-        from_snapshot(&mut seen, &mut texts)?;
-        let (killed, stalled) = self.watch(at, &seen);
-        self.seconds.push(at, &counters(&texts));
+        if at.boot_ms < self.alert_until {
+            self.look(Sweep::Users)?;
+        }
+        let (killed, stalled) = self.ring(at);
         if killed {
             // Not only in five seconds: the groups and processes of now are what is asked for later.
             self.due.users = 0;
-            self.frame_of_users(at, tell)?;
+            self.look(Sweep::Users)?;
+            self.write(at, tell);
         }
         self.out_of_the_ordinary(at, killed, stalled, tell);
         Ok(())
     }
 
-    fn frame_of_users(&mut self, at: Moment, tell: &mut dyn FnMut(&str)) -> Result<()> {
-        let mut seen = self.machine.look(Sweep::Users);
-        from_snapshot(&mut seen, &mut self.texts)?;
-        self.write(at, tell);
-        Ok(())
+    /// Reads this second's files for the ring; whether something was killed since the last ones, and whether all tasks have waited for long.
+    fn ring(&mut self, at: Moment) -> (bool, bool) {
+        let mut files = self.machine.second();
+        let text = |path: &str| files.get(path).map(String::as_str).unwrap_or_default();
+        let kills = counter(text("/proc/vmstat"), "oom_kill ");
+        let waited = |who: &str| {
+            let line = text("/proc/pressure/memory").lines().find(|line| line.starts_with(who))?;
+            line.rsplit_once("total=")?.1.parse().ok()
+        };
+        let waited = waited("some").zip(waited("full"));
+        let seen = self.watch(at, kills, waited);
+        if at.boot_ms < self.alert_until {
+            let users = self.texts.iter().filter(|(name, _)| is_of_users(name));
+            files.extend(users.map(|(name, text)| (name.clone(), text.clone())));
+        }
+        self.seconds.push(at, &files);
+        seen
     }
 
-    /// Whether something was killed since the last look, and whether all tasks have waited for long.
-    fn watch(&mut self, at: Moment, seen: &Snapshot) -> (bool, bool) {
-        let kills = seen.vmstat.data().and_then(|vmstat| vmstat.get("oom_kill"));
+    fn watch(&mut self, at: Moment, kills: Option<u64>, waited: Option<(u64, u64)>) -> (bool, bool) {
         let killed = self.kills.zip(kills).and_then(|(before, now)| growth(before, now)).is_some_and(|more| more > 0);
         self.kills = kills.or(self.kills);
-        let waited = seen.pressure_memory.data().and_then(|pressure| Some(pressure.full?.total_us));
-        let more = self.waited_us.zip(waited).and_then(|(before, now)| growth(before, now));
-        self.waited_us = waited.or(self.waited_us);
-        let stalled = more.is_some_and(|more| more >= STALL_US);
+        let last = self.waited.zip(waited).and_then(|((then, some, full), now)| {
+            // Of the time that has passed, which is a second where nothing holds the recorder up.
+            let seconds = at.boot_ms.checked_sub(then)?.max(SECOND) / SECOND;
+            Some((growth(some, now.0)? / seconds, growth(full, now.1)? / seconds))
+        });
+        self.waited = waited.map(|(some, full)| (at.boot_ms, some, full)).or(self.waited);
+        let stalled = last.is_some_and(|(_, full)| full >= STALL_US);
         self.stall = if stalled { self.stall + 1 } else { 0 };
-        if killed || stalled {
+        let waiting = last.is_some_and(|(some, _)| some >= WAITING_US) && at.boot_ms >= self.alert_again;
+        if killed || waiting {
             self.alert_until = at.boot_ms.saturating_add(ALERT);
+            self.alert_again = at.boot_ms.saturating_add(ALERT_AGAIN);
         }
         (killed, self.stall == LONG_STALL)
     }
@@ -256,7 +281,8 @@ impl Recorder {
             return;
         }
         drop(self.store.sync());
-        let frames = self.seconds.take();
+        let machine = &self.machine;
+        let frames = self.seconds.take(|at, files| parsed(machine, at, files));
         let what = if killed { "a process was killed for memory" } else { "all tasks have waited for memory for 30 s" };
         match self.store.seconds(at.wall_ms, &frames) {
             Ok(path) => {
@@ -310,11 +336,24 @@ impl Recorder {
     }
 }
 
-/// What the ring has of texts.
-fn counters(texts: &Texts) -> Texts {
-    const KEPT: [&str; 6] = ["schema_version", "machine", "meminfo", "vmstat", "pressure_memory", "swaps"];
-    let kept = |name: &str| Some((name.to_owned(), texts.get(name)?.clone()));
-    KEPT.iter().filter_map(|name| kept(name)).collect()
+/// A counter of a file with a line for each.
+fn counter(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+}
+
+/// Texts of history that the ring takes as they are: who holds memory. All others in it are files of the kernel.
+fn is_of_users(name: &str) -> bool {
+    name.starts_with("process ") || name.starts_with("group ") || name == "processes" || name == "groups"
+}
+
+/// A second of the ring as texts of history.
+fn parsed(machine: &OverTime, at: Moment, files: &Texts) -> Option<Texts> {
+    const NS: u64 = 1_000_000;
+    let mut seen = machine.of_second(files, Nanos(at.boot_ms.checked_mul(NS)?), at.wall_ms.checked_mul(NS)?)?;
+    let mut texts = Texts::new();
+    from_snapshot(&mut seen, &mut texts).ok()?;
+    texts.extend(files.iter().filter(|(name, _)| is_of_users(name)).map(|(name, text)| (name.clone(), text.clone())));
+    Some(texts)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Archive {
             Step::Forward => part.instants.iter().position(|instant| instant.at.wall_ms > wall_ms),
         };
         let look = |file| {
-            let part = Part::read(file).ok()?;
+            let part = Part::skim(file).ok()?;
             let index = in_part(&part)?;
             Some(part.moment(index, None).map_err(NotFound::Error))
         };
@@ -41,14 +41,14 @@ impl Archive {
     pub fn last_before(&self, wall_ms: u64, count: usize, sections: &[&str]) -> Vec<Snapshot> {
         let day = ramline_history::Day::from_ms(wall_ms);
         let holds = |file| {
-            let part = Part::read(file).ok()?;
+            let part = Part::skim(file).ok()?;
             let last = part.last_at(wall_ms)?;
             Some((part, last))
         };
         let mut seen = Vec::new();
         if let Some((part, last)) = self.days().rev().filter(|file| file.day <= day).find_map(holds) {
             let first = (last + 1).saturating_sub(count);
-            part.each(first, last, Some(sections), &mut |_, snapshot, _| seen.push(snapshot));
+            part.each(first, last, Some(sections), &|_| true, &mut |_, snapshot, _| seen.push(snapshot));
         }
         seen
     }

@@ -164,3 +164,32 @@ fn a_second_recorder_is_refused() {
     let error = Store::open(dir.path(), limits(1 << 30), head("m")).unwrap_err().to_string();
     assert!(error.contains(&format!("process {}", std::process::id())) && error.contains("try:"), "{error}");
 }
+
+#[test]
+fn a_flipped_bit_never_makes_another_moment_the_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 1 << 30, "m");
+    writer.began(at(0, 1000), "a");
+    for step in 0..40 {
+        if step % 8 == 0 {
+            writer.encoder.start_anew();
+        }
+        writer.frame(at(step * 5000, 1000 + step * 5000), &format!("h{step}"));
+    }
+    drop(writer);
+    let path = files(dir.path()).unwrap()[0].path.clone();
+    let whole = std::fs::read(&path).unwrap();
+    for bit in (0..whole.len() * 8).step_by(13) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, &bytes).unwrap();
+        for step in [0, 7, 8, 21, 39] {
+            // The frame that was asked for, or one before it where that is damaged; never another under its name.
+            if let Ok(recorded) = Archive::open(dir.path()).unwrap().at(START + step * 5000 + 100, None) {
+                let found = (recorded.at.wall_ms - START) / 5000;
+                assert!(found <= step, "bit {bit}");
+                assert_eq!(recorded.snapshot.machine.host, Some(format!("h{found}")), "bit {bit}");
+            }
+        }
+    }
+}

@@ -13,6 +13,8 @@ pub struct Again {
     known: BTreeMap<u32, Known>,
     groups: Names,
     programs: Names,
+    /// Those that were not read the last time.
+    pub unchanged: BTreeSet<u32>,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,7 @@ impl Again {
         worker.groups = std::mem::take(&mut self.groups);
         worker.programs = std::mem::take(&mut self.programs);
         let mut before = std::mem::take(&mut self.known);
+        self.unchanged.clear();
         for pid in proc.pids()? {
             let mut buffer = [0; 128];
             let known = before.remove(&pid);
@@ -45,7 +48,10 @@ impl Again {
                 _ => proc.sizes(pid, &mut buffer).unwrap_or_default(),
             };
             match known {
-                Some(known) if known.sizes == sizes => drop(self.known.insert(pid, known)),
+                Some(known) if known.sizes == sizes => {
+                    self.unchanged.insert(pid);
+                    self.known.insert(pid, known);
+                }
                 _ => {
                     worker.process(pid);
                     if let Some(process) = worker.list.pop() {

@@ -4,17 +4,20 @@
 //! group and everything below it, and each file costs an open. So files are not read whose content others tell ([`known`]), and the groups
 //! of a level are shared among threads. A capture is read by one, and with every file.
 
+mod again;
 pub mod dir;
 mod known;
 pub mod level;
 
 use std::ffi::OsStr;
 
+pub use again::Again;
 use dir::GroupDir;
 use known::{Above, Answer, Tightest, answer};
 use level::shared;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, in_order, is_kept};
+use ramline_snapshot::machine::Machine;
 use ramline_snapshot::vmstat::Vmstat;
 
 use super::cgroups::{Hierarchy, absent, names};
@@ -28,6 +31,29 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Files that could not be used are named up to this many.
 const NAMED: usize = 8;
 pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups> {
+    walked(reader, hierarchy, |walk, out| walk.all(reader, out))
+}
+
+/// The same, of which only those are read that have changed since the last time, and the names of the others.
+pub fn again(
+    reader: &Reader<'_>,
+    hierarchy: Option<&Hierarchy>,
+    machine: &Machine,
+    known: &mut Again,
+) -> (Seen<Groups>, Vec<String>) {
+    let mut unchanged = Vec::new();
+    let seen = walked(reader, hierarchy, |walk, out| {
+        let above = Above::the_top(walk.counts_below(reader));
+        unchanged = known.look(walk, above, again::batch(machine.cpus, machine.page_size.0), out);
+    });
+    (seen, unchanged)
+}
+
+fn walked(
+    reader: &Reader<'_>,
+    hierarchy: Option<&Hierarchy>,
+    look: impl FnOnce(&Walk<'_>, &mut Groups),
+) -> Seen<Groups> {
     let Some((version, mount)) = hierarchy else { return absent(reader) };
     let version = *version;
     reader.timed(|| {
@@ -48,7 +74,7 @@ pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups
             kills: killed.unwrap_or(true),
             own_events: option("memory_localevents"),
         };
-        walk.all(reader, &mut out);
+        look(&walk, &mut out);
         out.mount.clone_from(&mount.at);
         in_order(&mut out.list);
         out
@@ -81,15 +107,17 @@ impl Walk<'_> {
     fn all(&self, reader: &Reader<'_>, out: &mut Groups) {
         // On record goes what is read through the reader, and each file.
         let sparing = self.is_live && !reader.is_recording();
-        let counts_below =
-            self.version == Version::V2 || reader.word(&self.top("memory.use_hierarchy")).is_none_or(|t| t == "1");
-        let mut level = vec![(PathBuf::new(), Above::the_top(counts_below))];
+        let mut level = vec![(PathBuf::new(), Above::the_top(self.counts_below(reader)))];
         while !level.is_empty() && out.complete {
             let left = MOST - out.list.len();
             out.complete = level.len() <= left;
             level.truncate(left);
             level = if sparing { self.level(&level, out) } else { self.one_by_one(reader, &level, out) };
         }
+    }
+
+    fn counts_below(&self, reader: &Reader<'_>) -> bool {
+        self.version == Version::V2 || reader.word(&self.top("memory.use_hierarchy")).is_none_or(|t| t == "1")
     }
 
     fn top(&self, name: &str) -> String {

@@ -3,7 +3,7 @@
 //!
 //! | sweep | what is read | price on a machine of 500 processes |
 //! |---|---|---|
-//! | `Seconds` | four files | a few tenths of a millisecond |
+//! | [`OverTime::second`] | four files, as they are | a tenth of a millisecond |
 //! | `Counters` | a dozen files that the kernel answers at once | under a millisecond |
 //! | `Users` | also processes that have changed, groups, tmpfs | some milliseconds |
 //! | `Settings` | also settings, other evictors and killers, huge pages, disks, shared memory | twice that |
@@ -14,15 +14,13 @@ use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Wanted};
 
 use super::reader::Reader;
-use super::{Walking, killers, machine, processes, read};
+use super::{Walking, cgroups, groups, killers, machine, processes, read, shmem};
 use crate::prelude::*;
 use crate::processes::Again;
 
 /// How much is looked at; each also looks at what the ones before it do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sweep {
-    /// The least: memory, its counters, waiting, swap areas.
-    Seconds,
     /// Counters of the whole machine.
     Counters,
     /// Who holds memory.
@@ -35,7 +33,7 @@ pub enum Sweep {
 
 const SECONDS: Wanted = Wanted { meminfo: true, vmstat: true, pressure_memory: true, swaps: true, ..Wanted::NOTHING };
 const COUNTERS: Wanted = Wanted { zoneinfo: true, pressure_io: true, pressure_cpu: true, zram: true, ..SECONDS };
-const USERS: Wanted = Wanted { buddyinfo: true, mounts: true, cgroups: true, groups: true, ..COUNTERS };
+const USERS: Wanted = Wanted { buddyinfo: true, mounts: true, cgroups: true, ..COUNTERS };
 const SETTINGS: Wanted = Wanted {
     settings: true,
     zswap: true,
@@ -44,7 +42,6 @@ const SETTINGS: Wanted = Wanted {
     thp: true,
     hugepages: true,
     blocks: true,
-    shmem: true,
     ..USERS
 };
 const WHOLE: Wanted = Wanted { configured: true, slab: true, ..SETTINGS };
@@ -52,22 +49,61 @@ const WHOLE: Wanted = Wanted { configured: true, slab: true, ..SETTINGS };
 /// All groups are walked for so long at most: of 50,000 a part is seen, and it is said that it is one.
 const WALK: Duration = Duration::from_millis(500);
 
+/// The files of a second.
+const SECOND: [&str; 4] = ["/proc/meminfo", "/proc/vmstat", "/proc/pressure/memory", "/proc/swaps"];
+/// Who holds shared memory is asked of every process, which takes longer than all else: only where there is more or less of it than before by this share of
+/// RAM, the least that screens show in per cent.
+const SHARED_CHANGED: u64 = 100;
+
 /// A machine that is looked at again and again.
 #[derive(Debug)]
 pub struct OverTime {
     root: Root,
     processes: Again,
+    groups: groups::Again,
+    unchanged_groups: BTreeSet<String>,
+    /// Shared memory when its holders were last asked for.
+    shared: Option<Bytes>,
     machine: Option<Machine>,
 }
 
 impl OverTime {
     /// All that is ever read.
-    pub const READS: Wanted = Wanted { processes: true, killers: true, zfs: true, ..WHOLE };
+    pub const READS: Wanted = Wanted { processes: true, groups: true, shmem: true, killers: true, zfs: true, ..WHOLE };
 
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: &Root) -> OverTime {
-        OverTime { root: root.clone(), processes: Again::default(), machine: None }
+        OverTime {
+            root: root.clone(),
+            processes: Again::default(),
+            groups: groups::Again::default(),
+            unchanged_groups: BTreeSet::new(),
+            shared: None,
+            machine: None,
+        }
+    }
+
+    /// The files of a second as the kernel gives them, by path; what is not there is left out.
+    #[must_use]
+    pub fn second(&self) -> BTreeMap<String, String> {
+        let reader = Reader::new(&self.root);
+        SECOND.iter().filter_map(|path| Some(((*path).to_owned(), reader.text(path).ok()?))).collect()
+    }
+
+    /// These files as a snapshot, at nanoseconds since boot and since 1970; `None` before the first look.
+    #[must_use]
+    pub fn of_second(&self, files: &BTreeMap<String, String>, uptime: Nanos, unix_ns: u64) -> Option<Snapshot> {
+        let mut machine = self.machine.clone()?;
+        (machine.uptime, machine.taken_unix_ns) = (Some(uptime), Some(unix_ns));
+        let reader = Reader::given(&self.root, files);
+        Some(read(&reader, Snapshot::new(machine), SECONDS, Walking::Never))
+    }
+
+    /// The processes and the groups that the last look at them has found as they were before; of these groups nothing is in its snapshot.
+    #[must_use]
+    pub const fn unchanged(&self) -> (&BTreeSet<u32>, &BTreeSet<String>) {
+        (&self.processes.unchanged, &self.unchanged_groups)
     }
 
     /// Reads what belongs to a sweep; other sections are unread.
@@ -76,22 +112,34 @@ impl OverTime {
         if sweep == Sweep::Whole {
             self.machine = None;
             self.processes.forget();
+            self.groups.forget();
+            self.shared = None;
         }
         let known = self.machine.get_or_insert_with(|| machine::machine(&reader));
         known.uptime = Some(boottime());
         known.taken_unix_ns = machine::unix_ns();
         let wanted = match sweep {
-            Sweep::Seconds => SECONDS,
             Sweep::Counters => COUNTERS,
             Sweep::Users => USERS,
             Sweep::Settings => SETTINGS,
             Sweep::Whole => WHOLE,
         };
-        let mut seen = read(&reader, Snapshot::new(known.clone()), wanted, Walking::Never);
+        let machine = known.clone();
+        let mut seen = read(&reader, Snapshot::new(machine.clone()), wanted, Walking::Never);
         if sweep >= Sweep::Users {
             seen.processes = processes::again(&reader, &mut self.processes);
+            let hierarchy = cgroups::hierarchy_in(&reader, seen.mounts.data().map(Vec::as_slice));
+            let (groups, unchanged) = groups::again(&reader, hierarchy.as_ref(), &machine, &mut self.groups);
+            (seen.groups, self.unchanged_groups) = (groups, unchanged.into_iter().collect());
         }
         if sweep >= Sweep::Settings {
+            let memory = seen.meminfo.data();
+            let (now, ram) = (memory.and_then(|m| m.shmem), memory.and_then(|m| m.mem_total).unwrap_or_default());
+            let is_same = |before: Bytes, now: Bytes| before.0.abs_diff(now.0) < ram.0 / SHARED_CHANGED;
+            if !self.shared.zip(now).is_some_and(|(before, now)| is_same(before, now)) {
+                seen.shmem = shmem::shmem(&reader);
+                self.shared = now;
+            }
             seen.killers = killers::killers(&reader, seen.processes.data());
         }
         seen

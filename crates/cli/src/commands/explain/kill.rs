@@ -21,8 +21,8 @@ pub const TOPIC: &str = "kill";
 /// The log cannot be read, the time is none, or nothing was killed then.
 pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) -> Result<u8> {
     let at = past.at.as_deref().map(asked).transpose()?;
-    let log = match file {
-        Some(file) => read(file)?,
+    let (log, written) = match file {
+        Some(file) => (read(file)?, None),
         None => of_this_machine(source)?,
     };
     let kill = kill::explain(&log, at.as_ref()).map_err(|error| {
@@ -35,7 +35,8 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
         Some(_) if past.dir.is_none() => None,
         _ => kill.at.as_ref().and_then(|at| {
             let group = kill.group.as_deref().filter(|_| kill.killer == Killer::KernelMemcg);
-            grown(at, group, past)
+            // Its lines have the clock of a boot that is over; when it was written is known.
+            grown(written.or_else(|| unix(at))?, group, past)
         }),
     };
     let explained = explained(kill);
@@ -50,9 +51,8 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
 const BEFORE_MS: u64 = 300_000;
 
 /// Who grew before a kill, where that was recorded: what is not there is no error.
-fn grown(at: &Stamp, group: Option<&str>, past: &Past) -> Option<GrowthBefore> {
+fn grown(unix: i64, group: Option<&str>, past: &Past) -> Option<GrowthBefore> {
     let archive = Archive::open(&past.dir().ok()?).ok()?;
-    let unix = unix(at)?;
     let kill_ms = u64::try_from(unix).ok()?.saturating_mul(1000);
     // The last frame before the kill, in which its victim still is.
     let after = archive.at(kill_ms, None).ok()?;
@@ -108,20 +108,38 @@ fn read(file: &Path) -> Result<KernelLog> {
     Ok(reader.finish())
 }
 
-/// The journal, which holds earlier boots and the programs that kill; without one, or without a kill in it, the kernel's own buffer.
-fn of_this_machine(source: &Source) -> Result<KernelLog> {
+/// The journal, which holds earlier boots and the programs that kill; without one, or without a kill in it, the kernel's own buffer; and where that has none
+/// either, what outlived a panic, with the time when it was written.
+fn of_this_machine(source: &Source) -> Result<(KernelLog, Option<i64>)> {
     source.must_be_live("explain kill")?;
+    let root = source.kernel_root()?;
     let mut reader = LogReader::default();
     let journal = log::journal(|piece| reader.feed(piece));
     let read = reader.finish();
     if !read.events.is_empty() {
-        return Ok(read);
+        return Ok((read, None));
     }
     let mut reader = LogReader::default();
-    match (log::buffer(&source.kernel_root()?, |piece| reader.feed(piece)), journal) {
-        (Ok(()), _) => Ok(reader.finish()),
+    let buffer = log::buffer(&root, |piece| reader.feed(piece));
+    let buffered = reader.finish();
+    if !buffered.events.is_empty() {
+        return Ok((buffered, None));
+    }
+    let mut reader = LogReader::default();
+    if let Ok(Some(written)) = log::kept(&root, |piece| reader.feed(piece)) {
+        let kept = reader.finish();
+        if !kept.events.is_empty() {
+            let written = written.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+            let written = i64::try_from(written).unwrap_or_default();
+            let of_it = "no kill in the journal; this is of the log that pstore kept over a panic or reset";
+            stdio::tell(&format!("{of_it}, written at {}", when::words(written)));
+            return Ok((kept, Some(written)));
+        }
+    }
+    match (buffer, journal) {
+        (Ok(()), _) => Ok((buffered, None)),
         // The journal was there, and holds no kill that this user may see.
-        (Err(_), Ok(())) if read.lines > 0 => Ok(read),
+        (Err(_), Ok(())) if read.lines > 0 => Ok((read, None)),
         (Err(error), _) => Err(error.or_hint("sudo ramline explain kill, or: ramline explain kill FILE").into()),
     }
 }

@@ -1,6 +1,7 @@
 //! `ramline history export`: a line a moment, for DuckDB, pandas, `ramline fleet` or a spreadsheet.
 
 use ramline_evidence::history::HistoryRow;
+use ramline_history::Moment;
 use ramline_kernel::output::{Format as Kind, Output};
 use ramline_model::recorded::row;
 use ramline_recorder::Part;
@@ -47,10 +48,11 @@ impl Export {
                 writeln!(out, "{}", HistoryRow::NAMES.join(","))?;
             }
             for file in archive.iter().flat_map(ramline_recorder::Archive::days) {
-                let Ok(part) = Part::read(file) else { continue };
+                let Ok(part) = Part::skim(file) else { continue };
                 let (first, end) = part.within(from, to);
                 let mut written = Ok(());
-                part.each(first, end, Some(&SECTIONS), &mut |at, seen, _| {
+                let wanted = |at: Moment| (from..=to).contains(&at.wall_ms);
+                part.each(first, end, Some(&SECTIONS), &wanted, &mut |at, seen, _| {
                     if written.is_ok() {
                         rows += 1;
                         let row = row(at.wall_ms, &seen);

@@ -1,5 +1,6 @@
 //! `ramline history sar`: sar's columns.
 
+use ramline_history::Moment;
 use ramline_model::sar::{SarMemory, SarPaging, SarProcessors, SarSwap, SarSwapping};
 use ramline_recorder::{PROCESSORS, Part};
 use ramline_view::SCHEMA_VERSION;
@@ -51,21 +52,20 @@ impl Sar {
         let (from, to) = self.span.ends()?;
         let every = u64::try_from(self.every.as_millis()).unwrap_or(u64::MAX).max(1);
         let mut table = SarTable { schema_version: SCHEMA_VERSION, rows: Vec::new() };
-        let mut last: Option<(u64, Snapshot, Option<Vec<u64>>)> = None;
+        let mut last: Option<(Snapshot, Option<Vec<u64>>)> = None;
+        let step = std::cell::Cell::new(None);
         for file in archive(dir)?.iter().flat_map(ramline_recorder::Archive::days) {
-            let Ok(part) = Part::read(file) else { continue };
+            let Ok(part) = Part::skim(file) else { continue };
             let (first, end) = part.within(from, to);
-            part.each(first, end, Some(&SECTIONS), &mut |at, seen, texts| {
-                // A line begins where a step of the clock is passed, as sar's do.
-                let step = at.wall_ms / every;
-                if last.as_ref().is_some_and(|(before, ..)| before / every == step) {
-                    return;
-                }
+            // A line begins where a step of the clock is passed, as sar's do.
+            let wanted = |at: Moment| (from..=to).contains(&at.wall_ms) && step.get() != Some(at.wall_ms / every);
+            part.each(first, end, Some(&SECTIONS), &wanted, &mut |at, seen, texts| {
+                step.set(Some(at.wall_ms / every));
                 let ticks = texts.get(PROCESSORS).and_then(|text| ramline_units::json::parse(text).ok());
-                if let Some((_, before, before_ticks)) = &last {
+                if let Some((before, before_ticks)) = &last {
                     table.rows.extend(self.row(at.wall_ms, before, &seen, before_ticks.as_deref(), ticks.as_deref()));
                 }
-                last = Some((at.wall_ms, seen, ticks));
+                last = Some((seen, ticks));
             });
         }
         // As wide as its columns are, as sar's own: a line is for tools that cut columns, too.
