@@ -67,6 +67,7 @@ const ANSWERS: &[(&[&str], &str)] = &[
     ),
     (&["ps", "process", "list", "smem", "ps-mem", "pss", "who"], "ramline show processes"),
     (&["vmstat", "sar", "stat", "iostat", "psi", "stalls"], "ramline show pressure --for 2"),
+    (&["leak", "leaks", "growth", "growing"], "ramline show processes --sort growth --for 60"),
     (&["pmap", "smaps", "lsof"], "ramline show maps"),
     (&["slabtop", "slab"], "ramline explain kernel-memory"),
     (&["zramctl"], "ramline show zram"),

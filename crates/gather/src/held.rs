@@ -6,10 +6,12 @@
 
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
 
 use ramline_kernel::{FileKey, loopdev, mount};
 use ramline_snapshot::processes::cgroup_path;
 
+use crate::layers::{Layers, Space};
 use crate::mappers::name_of;
 use crate::mapping::Mapping;
 use crate::prelude::*;
@@ -59,10 +61,11 @@ const IN_MEMORY: [&[u8]; 4] = [b"/memfd:", b"/SYSV", b"/dev/zero", b"/drm mm obj
 pub fn held(root: &Root) -> Held {
     let mut out = Held::default();
     let remote = mount::Remote::of(root);
-    let mut known = HashSet::new();
+    let (mut known, mut layers) = (HashSet::new(), Layers::default());
     for pid in pids(root) {
         let dir = root.path(format!("/proc/{pid}"));
-        let mut one = One { dir, remote: &remote, keys: HashSet::new(), nameless: vec![] };
+        let space = layers.of_process(&dir);
+        let mut one = One { dir, remote: &remote, space, keys: HashSet::new(), nameless: vec![] };
         match one.maps().and_then(|()| one.descriptors()) {
             Err(ErrorKind::PermissionDenied) => out.denied += 1,
             // It ended meanwhile.
@@ -102,6 +105,8 @@ impl Held {
 struct One<'a> {
     dir: PathBuf,
     remote: &'a mount::Remote,
+    /// Overlays that it sees.
+    space: Option<Rc<Space>>,
     keys: HashSet<FileKey>,
     nameless: Vec<Nameless>,
 }
@@ -114,6 +119,7 @@ impl One<'_> {
         for line in text.split(|byte| *byte == b'\n') {
             let Some(map) = Mapping::parse(line).filter(|map| map.path.starts_with(b"/")) else { continue };
             let Some(key) = map.key() else { continue };
+            let key = self.below(key, map.path);
             if self.keys.insert(key) && map.path.ends_with(DELETED) {
                 let link = self.dir.join(format!("map_files/{:x}-{:x}", map.start, map.end));
                 self.without_name(key, map.path, link);
@@ -131,13 +137,19 @@ impl One<'_> {
                 continue;
             }
             let Some(meta) = fs::metadata(&link).ok().filter(fs::Metadata::is_file) else { continue };
-            let key = FileKey::from(&meta);
+            let key = self.below(FileKey::from(&meta), target.as_os_str().as_bytes());
             self.keys.insert(key);
             if meta.nlink() == 0 {
                 self.without_name(key, target.as_os_str().as_bytes(), link);
             }
         }
         Ok(())
+    }
+
+    /// The file whose pages they are: of one on an overlay that in its layer.
+    fn below(&self, key: FileKey, path: &[u8]) -> FileKey {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        self.space.as_ref().and_then(|space| space.below(key, path)).unwrap_or(key)
     }
 
     fn without_name(&mut self, key: FileKey, path: &[u8], link: PathBuf) {

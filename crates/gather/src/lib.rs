@@ -26,6 +26,7 @@
 pub mod hardware;
 pub mod headroom;
 pub mod held;
+mod layers;
 pub mod mappers;
 mod mapping;
 pub mod maps;
@@ -41,6 +42,6 @@ pub mod swapped;
 mod vm_settings;
 
 pub use sections::{
-    Late, Meta, OverTime, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking, set_up,
+    Late, Meta, OverTime, Session, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking, set_up,
 };
 pub use vm_settings::{vm_setting, vm_settings};

@@ -34,6 +34,7 @@ pub mod meminfo;
 pub mod mount;
 pub mod opened;
 pub mod output;
+pub mod own_memory;
 pub mod pagemap;
 pub mod pin;
 pub mod place;

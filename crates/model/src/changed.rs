@@ -109,7 +109,8 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
     if let Some(zram) = seen.zram.data() {
         let one = |device: &ramline_snapshot::zram::ZramDevice| {
             let algorithm = device.algorithm.clone().unwrap_or_default();
-            let limit = device.mm.as_ref().and_then(|mm| mm.mem_limit).map(|limit| format!(", limit {}", of_limit(limit)));
+            let limit =
+                device.mm.as_ref().and_then(|mm| mm.mem_limit).map(|limit| format!(", limit {}", of_limit(limit)));
             (device.name.clone(), format!("{} {algorithm}{}", device.disksize, limit.unwrap_or_default()))
         };
         out.insert(Part::Zram, zram.devices.iter().filter(|device| device.initialised).map(one).collect());

@@ -7,6 +7,7 @@
 
 mod chain;
 mod huge;
+mod missed;
 mod notable;
 mod others;
 mod owner;
@@ -23,6 +24,7 @@ use ramline_snapshot::pressure::Pressure;
 use crate::prelude::*;
 pub use chain::{Bound, Protection};
 pub use huge::{HugeGroup, huge_at_limit};
+pub use missed::missed;
 pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings, working_set};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};

@@ -359,7 +359,9 @@ impl Part {
         let mut out = Err(self.garbage("there is no such frame"));
         for (at, instant) in self.instants.iter().enumerate().take(index.saturating_add(1)).skip(first) {
             out = match self.frame(*instant) {
-                Some(frame) => decoder.take(&frame).map(|texts| each(at, texts)).map_err(|e| self.garbage(&e.to_string())),
+                Some(frame) => {
+                    decoder.take(&frame).map(|texts| each(at, texts)).map_err(|e| self.garbage(&e.to_string()))
+                }
                 None => Err(self.garbage("its frame is damaged")),
             };
         }

@@ -105,16 +105,36 @@ fn some_of(
     text: &str,
     kept: fn(&str) -> bool,
 ) -> Result<BTreeMap<String, u64>, Malformed> {
+    let mut all = BTreeMap::new();
+    // The word is taken in here, so that only what is kept is copied.
     let line = |line: &str| {
         let (key, value) = line.split_once(' ')?;
         let value: u64 = value.trim().parse().ok()?;
-        Some(kept(key).then(|| (key.to_owned(), value)))
+        if kept(key) {
+            all.insert(key.to_owned(), value);
+        }
+        Some(())
     };
-    let all: Vec<Option<(String, u64)>> = parse_lines(from, text, |_| true, line)?;
-    Ok(all.into_iter().flatten().collect())
+    parse_lines::<(), ()>(from, text, |_| true, line)?;
+    Ok(all)
 }
 
+/// The longest name of `memory.stat` is half of this, with `total_`.
+const LONGEST_NAME: usize = 64;
+
 impl Group {
+    /// A line of `memory.stat` that counts the group with all below it: version 1 has those as `total_`, and without where groups do not count for others.
+    #[must_use]
+    pub fn in_total(&self, name: &str) -> Option<u64> {
+        let mut buffer = [0; LONGEST_NAME];
+        let all = buffer.get_mut(.."total_".len() + name.len()).and_then(|all| {
+            all[..6].copy_from_slice(b"total_");
+            all[6..].copy_from_slice(name.as_bytes());
+            std::str::from_utf8(all).ok()
+        });
+        all.and_then(|all| self.stat.get(all)).or_else(|| self.stat.get(name)).copied()
+    }
+
     /// Builds a group from the texts of its files; what cannot be understood goes to `unseen`.
     #[must_use]
     pub fn from_files(

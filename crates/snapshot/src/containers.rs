@@ -51,6 +51,9 @@ pub struct Container {
     /// The name space of Kubernetes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
+    /// `oom_score_adj` of its first process; the kubelet makes it of the memory request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oom_score_adj: Option<i64>,
 }
 
 /// Every container that files tell of.
@@ -93,6 +96,9 @@ impl Container {
             pod: text(&labels["io.kubernetes.pod.name"]),
             pod_uid: text(&labels["io.kubernetes.pod.uid"]),
             namespace: text(&labels["io.kubernetes.pod.namespace"]),
+            oom_score_adj: all["HostConfig"]["OomScoreAdj"]
+                .as_i64()
+                .filter(|_| labels["io.kubernetes.pod.uid"].is_string()),
         })
     }
 
@@ -115,6 +121,7 @@ impl Container {
             pod: said(&["io.kubernetes.cri.sandbox-name", "io.kubernetes.pod.name"]),
             pod_uid: said(&["io.kubernetes.cri.sandbox-uid", "io.kubernetes.pod.uid"]),
             namespace: said(&["io.kubernetes.cri.sandbox-namespace", "io.kubernetes.pod.namespace"]),
+            oom_score_adj: all["process"]["oomScoreAdj"].as_i64(),
         })
     }
 
@@ -142,6 +149,7 @@ impl Container {
                 pod: None,
                 pod_uid: text(&more["uid"]).filter(|_| is_crio),
                 namespace: text(&more["namespace"]),
+                oom_score_adj: None,
             })
         };
         Ok(list.iter().filter_map(one).collect())
@@ -201,7 +209,7 @@ impl<'a> ByGroup<'a> {
         }
         let uid = pod_uid(path)?;
         let of = self.pods.get(uid.as_str())?;
-        let pod = Container { id: String::new(), name: None, image: None, ..(*of).clone() };
+        let pod = Container { id: String::new(), name: None, image: None, oom_score_adj: None, ..(*of).clone() };
         pod.pod.is_some().then_some(pod)
     }
 
@@ -235,9 +243,10 @@ mod tests {
         let docker = Container::from_docker(&id('a'), "f", docker).unwrap();
         assert_eq!((docker.words().as_deref(), docker.image.as_deref()), (Some("web"), Some("nginx:1.27")));
         let cri = r#"{"annotations":{"io.kubernetes.cri.container-name":"nginx","io.kubernetes.cri.container-type":"container",
-            "io.kubernetes.cri.sandbox-name":"web-5d9","io.kubernetes.cri.sandbox-namespace":"shop","io.kubernetes.cri.sandbox-uid":"1-2"}}"#;
+            "io.kubernetes.cri.sandbox-name":"web-5d9","io.kubernetes.cri.sandbox-namespace":"shop","io.kubernetes.cri.sandbox-uid":"1-2"},
+            "process":{"oomScoreAdj":985}}"#;
         let cri = Container::from_runtime(Engine::Containerd, &id('b'), "f", cri).unwrap();
-        assert_eq!(cri.words().as_deref(), Some("shop/web-5d9/nginx"));
+        assert_eq!((cri.words().as_deref(), cri.oom_score_adj), (Some("shop/web-5d9/nginx"), Some(985)));
         let storage = format!(
             r#"[{{"id":"{}","names":["db"],"metadata":"{{\"image-name\":\"postgres\",\"name\":\"db\"}}"}},{{"id":"short"}}]"#,
             id('c')

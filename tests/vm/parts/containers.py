@@ -32,6 +32,8 @@ def named(machine):
     check("a wide one has the pod and its name space too", "kubernetes prod/orders-7d9/api" in wide, wide)
     check("a container is found by its name", seen.status("one") == 0 and "(podman" in seen.text("one.out"), seen.said("one"))
     check("metrics have them", 'container="web"' in seen.text("metrics.out") and 'namespace="prod"' in seen.text("metrics.out"), seen.text("metrics.out")[-1500:])
+    cached = (seen.json("cache-top.out") or {}).get("groups", [])
+    check("files that containers use are theirs in the page cache, though their layers hold them", {"web", "store", "till"} <= {group.get("container") for group in cached}, [(group.get("name"), group.get("container")) for group in cached])
     equal("a user who may not read the engines' files sees ids", names(seen, "user"), set())
     equal("after a rename and a removal", names(seen, "after") & {"web", "store", "depot", "till"}, {"depot", "till"})
     groups = lambda step: {group["path"].rsplit("/", 1)[-1] for group in (seen.json(f"{step}.out") or {"shown": {"groups": []}})["shown"]["groups"]}

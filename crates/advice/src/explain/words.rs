@@ -6,7 +6,7 @@ use super::{TOPICS, Topic};
 
 /// Other words for a topic. A name that a number of a screen has is not among them: that number is explained.
 const ALSO: &[(&str, &[&str])] = &[
-    ("used", &["memory", "ram", "usage", "memory-usage", "mem", "who-uses-memory", "leftover"]),
+    ("used", &["memory", "ram", "usage", "memory-usage", "mem", "who-uses-memory", "leftover", "leak", "memory-leak"]),
     ("available", &["can-be-had", "memavailable", "free-memory", "how-much-is-left", "headroom"]),
     (
         "available-but-frozen",
@@ -71,7 +71,19 @@ const ALSO: &[(&str, &[&str])] = &[
     ),
     (
         "oom",
-        &["oom-killer", "oom-kill", "killer", "killed", "kill", "out-of-memory", "earlyoom", "systemd-oomd", "oomd"],
+        &[
+            "oom-killer",
+            "oom-kill",
+            "oomkilled",
+            "oom-killed",
+            "killer",
+            "killed",
+            "kill",
+            "out-of-memory",
+            "earlyoom",
+            "systemd-oomd",
+            "oomd",
+        ],
     ),
     ("overcommit", &["commit", "committed-as", "commitlimit", "overcommit-memory", "enomem", "cannot-allocate-memory"]),
     ("mglru", &["lru", "lru-gen", "generations", "min-ttl-ms"]),
@@ -97,7 +109,20 @@ const ALSO: &[(&str, &[&str])] = &[
     ("shmem", &["shared-memory", "shm", "/dev/shm", "dev-shm", "memfd", "sysv", "posix-shm"]),
     (
         "cgroup-memory",
-        &["cgroup", "cgroups", "container", "containers", "docker", "kubernetes", "memory-limit", "memory.max"],
+        &[
+            "cgroup",
+            "cgroups",
+            "container",
+            "containers",
+            "docker",
+            "podman",
+            "kubernetes",
+            "kubelet",
+            "pod",
+            "pods",
+            "memory-limit",
+            "memory.max",
+        ],
     ),
     ("kernel-memory", &["slab", "kernel", "dentry", "dentries", "inodes", "vfs-cache-pressure", "slabtop"]),
     ("thp", &["transparent-huge-pages", "transparent-hugepages", "khugepaged", "shmem-enabled"]),

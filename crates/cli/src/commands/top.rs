@@ -51,6 +51,7 @@ impl Top {
             ))
         );
         signals::install();
+        ramline_kernel::own_memory::one_heap();
         let looks = Looks { colour: output::style().colour, ascii: terminal::is_plain() };
         let options = Options { every: self.every, looks, interrupted: signals::interrupted };
         let root = source.kernel_root()?;

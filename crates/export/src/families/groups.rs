@@ -48,7 +48,7 @@ fn stat(seen: &Reading<'_>, out: &mut Samples, kinds: &[(&str, &[&str])]) {
 }
 
 fn first(raw: &Group, keys: &[&str]) -> Option<u64> {
-    keys.iter().find_map(|key| raw.stat.get(&format!("total_{key}")).or_else(|| raw.stat.get(*key))).copied()
+    keys.iter().find_map(|key| raw.in_total(key))
 }
 
 pub const FAMILIES: &[Family] = &[

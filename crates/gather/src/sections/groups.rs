@@ -5,14 +5,12 @@
 //! of a level are shared among threads. A capture is read by one, and with every file.
 
 mod again;
-pub mod dir;
 mod known;
 pub mod level;
 
 use std::ffi::OsStr;
 
 pub use again::Again;
-use dir::GroupDir;
 use known::{Above, Answer, Tightest, answer};
 use level::shared;
 use ramline_snapshot::cgroup::{Group, Version};
@@ -21,6 +19,7 @@ use ramline_snapshot::machine::Machine;
 use ramline_snapshot::vmstat::Vmstat;
 
 use super::cgroups::{Hierarchy, absent, names};
+use super::open::{OpenGroup, OpenGroups};
 use super::reader::{NotRead, Reader};
 use crate::prelude::*;
 
@@ -73,8 +72,11 @@ fn walked(
             until: reader.ends(LONGEST),
             kills: killed.unwrap_or(true),
             own_events: option("memory_localevents"),
+            open: reader.open_groups(),
         };
+        walk.open.inspect(|open| open.begin());
         look(&walk, &mut out);
+        walk.open.inspect(|open| open.end());
         out.mount.clone_from(&mount.at);
         in_order(&mut out.list);
         out
@@ -101,6 +103,8 @@ struct Walk<'a> {
     kills: bool,
     /// `memory.events` counts for each group alone.
     own_events: bool,
+    /// What stays open for the next walk.
+    open: Option<&'a OpenGroups>,
 }
 
 impl Walk<'_> {
@@ -157,7 +161,8 @@ impl Walk<'_> {
 
     /// Reads a level with several threads; gives the next one.
     fn level(&self, level: &[Waiting], out: &mut Groups) -> Vec<Waiting> {
-        let (found, complete) = shared(level, || self.is_late(), |this, found| self.one(this, found));
+        let at_a_time = if self.open.is_some() { level::OPEN_AT_A_TIME } else { level::AT_A_TIME };
+        let (found, complete) = shared(level, at_a_time, || self.is_late(), |this, found| self.one(this, found));
         out.complete &= complete;
         let mut next = Vec::new();
         for mut found in found {
@@ -168,42 +173,66 @@ impl Walk<'_> {
     }
 
     /// Reads one group of this machine, from its open directory.
-    fn one(&self, (below, above): &Waiting, found: &mut Found) {
-        let Found { groups: out, next, buffer } = found;
+    fn one(&self, waiting: &Waiting, found: &mut Found) {
+        let (below, above) = waiting;
+        if let Some(mut kept) = self.open.and_then(|open| open.take(below)) {
+            let before = (found.groups.unreadable, found.groups.unseen.len());
+            let made = self.read(below, above, &mut kept, found);
+            if !kept.is_gone {
+                return self.found(waiting, kept, made, found);
+            }
+            // Another may have been made under its name.
+            found.groups.unreadable = before.0;
+            found.groups.unseen.truncate(before.1);
+        }
         let path = self.mount.join(below);
         let is_top = below.as_os_str().is_empty();
-        let dir = match GroupDir::open(&path) {
-            Ok(dir) => dir,
-            Err(NotRead::Absent) if !is_top => return out.vanished += 1,
-            Err(NotRead::Absent) => return,
-            Err(why) => return note(out, &path, why),
-        };
-        let mut files = BTreeMap::new();
+        match OpenGroup::open(&path) {
+            Ok(mut group) => {
+                let made = self.read(below, above, &mut group, found);
+                self.found(waiting, group, made, found);
+            }
+            Err(NotRead::Absent) if !is_top => found.groups.vanished += 1,
+            Err(NotRead::Absent) => {}
+            Err(why) => note(&mut found.groups, &path, why),
+        }
+    }
+
+    /// What its files say, and the tightest limits on the way up.
+    fn read(&self, below: &Path, above: &Above, dir: &mut OpenGroup, found: &mut Found) -> (Option<Group>, Tightest) {
+        let Found { groups: out, buffer, .. } = found;
         let mut tightest: Option<Tightest> = None;
-        let read = |name: &str, files: &BTreeMap<String, String>| {
+        let read = |name: &'static str, files: &BTreeMap<String, String>| {
             tightest = tightest.or_else(|| files.get("memory.stat").map(|stat| Tightest::in_stat(stat)));
             match answer(self.version, name, files, tightest.unwrap_or_default(), above, self.kills) {
                 Answer::Is(text) => Ok(text),
                 Answer::Without => Err(NotRead::Absent),
-                Answer::Read => dir.text(name, buffer),
+                Answer::Read => dir.text(self.version, name, self.open, buffer),
             }
         };
-        let made = made(self.version, &path, below, &mut files, out, read);
-        if made.is_none() && !is_top {
+        let made = made(self.version, &self.mount.join(below), below, &mut BTreeMap::new(), out, read);
+        (made, tightest.unwrap_or_default())
+    }
+
+    /// Takes in what was read, and what is below.
+    fn found(&self, (below, above): &Waiting, dir: OpenGroup, made: (Option<Group>, Tightest), found: &mut Found) {
+        let Found { groups: out, next, .. } = found;
+        let path = self.mount.join(below);
+        let (made, tightest) = made;
+        if made.is_none() && !below.as_os_str().is_empty() {
             return count_lost(&path, out);
         }
-        match dir.directories() {
+        match dir.dir.directories() {
             Ok(names) if !names.is_empty() => {
-                let events_below = !self.own_events && (above.events_below || dir.has("memory.events.local"));
-                let above = made
-                    .as_ref()
-                    .map_or(*above, |group| above.after(group, tightest.unwrap_or_default(), events_below));
+                let events_below = !self.own_events && (above.events_below || dir.dir.has("memory.events.local"));
+                let above = made.as_ref().map_or(*above, |group| above.after(group, tightest, events_below));
                 next.extend(names.iter().map(|name| (below.join(name), above)));
             }
             Ok(_) | Err(NotRead::Absent) => {}
             Err(why) => note(out, &path, why),
         }
         out.list.extend(made);
+        self.open.inspect(|open| open.keep(below, dir));
     }
 }
 
@@ -237,12 +266,12 @@ fn made(
     below: &Path,
     files: &mut BTreeMap<String, String>,
     out: &mut Groups,
-    mut read: impl FnMut(&str, &BTreeMap<String, String>) -> Result<String, NotRead>,
+    mut read: impl FnMut(&'static str, &BTreeMap<String, String>) -> Result<String, NotRead>,
 ) -> Option<Group> {
     let mut refused = false;
-    for name in names(version) {
+    for name in names(version).iter().copied() {
         match read(name, files) {
-            Ok(text) => drop(files.insert((*name).to_owned(), text)),
+            Ok(text) => drop(files.insert(name.to_owned(), text)),
             Err(NotRead::Absent) => {}
             Err(why) => {
                 refused = true;

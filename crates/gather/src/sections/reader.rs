@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 
 use ramline_kernel::process::boottime;
 use ramline_snapshot::{Malformed, Noted};
 
 use super::meta::Meta;
+pub use super::not_read::NotRead;
+use super::open::{Open, OpenGroups};
 use crate::prelude::*;
 
 /// No file of the kernel that we read is larger; a captured one that is, is not a capture.
@@ -26,15 +28,6 @@ const NULL_DEVICE: u64 = 0x103;
 /// ENODEV: a file of a control group that was removed after it was opened.
 const NO_DEVICE: i32 = rustix::io::Errno::NODEV.raw_os_error();
 
-/// Why a file gave no text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotRead {
-    Denied,
-    Absent,
-    /// There, but not a regular file, too large, or an I/O error.
-    Unusable(String),
-}
-
 pub struct Reader<'a> {
     pub root: &'a Root,
     meta: Option<Meta>,
@@ -43,11 +36,14 @@ pub struct Reader<'a> {
     given: Option<&'a BTreeMap<String, String>>,
     /// When all must have been read.
     pub end: Option<Instant>,
+    /// Files that stay open after this reading.
+    open: Option<&'a Open>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(root: &'a Root) -> Self {
-        Reader { root, meta: if root.is_live() { None } else { Some(Meta::load(root)) }, tape: None, given: None, end: None }
+        let meta = if root.is_live() { None } else { Some(Meta::load(root)) };
+        Reader { root, meta, tape: None, given: None, end: None, open: None }
     }
 
     /// One that reads nothing: texts of this machine's files, read before.
@@ -55,9 +51,19 @@ impl<'a> Reader<'a> {
         Reader { given: Some(texts), ..Reader::new(root) }
     }
 
+    /// One of this machine that leaves files open for the next reading, and uses what the last one left.
+    pub fn with_open(root: &'a Root, open: &'a Open) -> Self {
+        Reader { open: Some(open).filter(|_| root.is_live()), ..Reader::new(root) }
+    }
+
     /// One that stops at this moment where a section is read piece by piece.
     pub fn until(root: &'a Root, end: Instant) -> Self {
         Reader { end: Some(end), ..Reader::new(root) }
+    }
+
+    /// Control groups that stay open after this reading.
+    pub fn open_groups(&self) -> Option<&'a OpenGroups> {
+        self.open.map(|open| &open.groups)
     }
 
     /// When a section ends that may take so long by itself.
@@ -115,10 +121,13 @@ impl<'a> Reader<'a> {
             // A captured tree may hold anything: a FIFO or a link to a device in it must not hang us.
             regular(&std::fs::symlink_metadata(&full).map_err(classify)?)?;
         }
-        let file = std::fs::File::open(&full).map_err(classify)?;
+        let open = || File::open(&full).map_err(classify);
         let knob = path.starts_with("/sys") && !path.starts_with("/sys/fs/cgroup");
         let largest = if knob { LARGEST_KNOB } else { LARGEST };
-        let bytes = whole(file, largest, knob)?;
+        let bytes = match self.open {
+            Some(open_files) => open_files.files.read(path, open, |file| whole(file, largest, knob))?,
+            None => whole(&open()?, largest, knob)?,
+        };
         Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
@@ -237,10 +246,10 @@ impl<'a> Reader<'a> {
 
 /// The whole file in as few reads as the kernel allows: its files tell no length, and the standard library begins with 32 bytes. A knob of
 /// sysfs is at most a page and comes in one piece.
-fn whole(mut file: std::fs::File, largest: usize, knob: bool) -> Result<Vec<u8>, NotRead> {
+fn whole(file: &File, largest: usize, knob: bool) -> Result<Vec<u8>, NotRead> {
     let (mut bytes, mut piece) = (Vec::new(), [0; PIECE]);
     loop {
-        match file.read(&mut piece) {
+        match read_at(file, &mut piece, bytes.len()) {
             Ok(0) => return Ok(bytes),
             Ok(count) => {
                 bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
@@ -254,6 +263,14 @@ fn whole(mut file: std::fs::File, largest: usize, knob: bool) -> Result<Vec<u8>,
         if bytes.len() > largest {
             return Err(NotRead::Unusable(format!("larger than {} MiB", largest >> 20)));
         }
+    }
+}
+
+/// Reads from there on; what has no places, as a FIFO in /run may be, gives what comes next.
+fn read_at(mut file: &File, piece: &mut [u8], at: usize) -> std::io::Result<usize> {
+    match file.read_at(piece, u64::try_from(at).unwrap_or(u64::MAX)) {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SPIPE.raw_os_error()) => file.read(piece),
+        read => read,
     }
 }
 

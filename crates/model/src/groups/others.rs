@@ -19,7 +19,7 @@ pub struct Reading {
     pub formula: String,
 }
 
-fn reading(tool: &str, bytes: Bytes, formula: &str) -> Reading {
+pub(super) fn reading(tool: &str, bytes: Bytes, formula: &str) -> Reading {
     Reading { tool: tool.to_owned(), bytes, formula: formula.to_owned() }
 }
 

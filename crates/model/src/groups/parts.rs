@@ -123,21 +123,15 @@ fn v1_name(name: &str) -> &str {
 pub fn total(group: &Group, version: Version, name: &str) -> Option<Bytes> {
     if (version, name) == (Version::V1, "anon") {
         // Huge pages are in rss, and were counted beside it before 3.10: a part is not larger than its whole.
-        let [rss, huge] = ["total_rss", "total_rss_huge"].map(|name| {
-            let own = name.strip_prefix("total_").unwrap_or(name);
-            group.stat.get(name).or_else(|| group.stat.get(own)).copied()
-        });
+        let [rss, huge] = ["rss", "rss_huge"].map(|name| group.in_total(name));
         let huge = huge.filter(|huge| rss.is_some_and(|rss| *huge > rss)).unwrap_or(0);
         return rss.map(|rss| Bytes(rss) + Bytes(huge));
     }
     let found = match version {
-        Version::V2 => group.stat.get(name),
-        Version::V1 => {
-            let name = v1_name(name);
-            group.stat.get(&format!("total_{name}")).or_else(|| group.stat.get(name))
-        }
+        Version::V2 => group.stat.get(name).copied(),
+        Version::V1 => group.in_total(v1_name(name)),
     };
-    found.copied().map(Bytes)
+    found.map(Bytes)
 }
 
 const SINGLE: &[(PartId, &str)] = &[

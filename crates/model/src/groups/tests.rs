@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use ramline_snapshot::Seen;
+use ramline_snapshot::containers::Containers;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_units::{Nanos, PageSize};
@@ -192,6 +193,65 @@ fn docker_and_kubernetes_take_idle_cache_off_and_systemd_does_not() {
     assert_eq!(shown(0), [mib(70), mib(70), mib(70), mib(100)]);
     // All of it is idle cache: docker then shows all, cAdvisor nothing.
     assert_eq!(shown(1), [mib(9), mib(9), mib(0), mib(9)]);
+}
+
+/// A group of 512 MiB with this much charged, and what is said of what would be missed.
+fn missed_of(current: u64, stat: &[(&str, u64)], adj: Option<i64>) -> Vec<(Bytes, String)> {
+    let hex = "0123456789abcdef".repeat(4);
+    let path = format!("/kubepods/burstable/pod1-2/{hex}");
+    let limits =
+        |group: Group| Group { max: Some(Limit::At(mib(512))), swap_max: Some(Limit::At(Bytes::ZERO)), ..group };
+    let mut snapshot = machine(Version::V2, vec![limits(group(&path, Some(current), stat))]);
+    let one = Container {
+        id: hex,
+        name: Some("a".into()),
+        pod: Some("p".into()),
+        oom_score_adj: adj,
+        ..Container::default()
+    };
+    snapshot.containers = Seen::of(Containers { list: vec![one], ..Containers::default() });
+    let tree = of(&snapshot, None).unwrap();
+    missed(&tree.groups[0], &snapshot).into_iter().map(|row| (row.bytes, row.formula)).collect()
+}
+
+#[test]
+fn a_working_set_near_the_limit_that_is_cache_in_use_is_no_sign_of_a_kill() {
+    let cached = [("anon", 180), ("file", 320), ("active_file", 300), ("inactive_file", 20)];
+    let rows = missed_of(500, &cached, None);
+    assert_eq!((rows.len(), rows[0].0), (1, mib(180)));
+    assert!(
+        rows[0].1.contains("35 % of the limit. A working set of 94 % is no sign of an OOM kill here"),
+        "{}",
+        rows[0].1
+    );
+}
+
+#[test]
+fn what_cannot_be_freed_near_the_limit_is_told_with_what_is_left_and_far_from_it_as_it_is() {
+    let near = missed_of(490, &[("anon", 490), ("inactive_file", 0)], None);
+    assert!(
+        near[0].1.ends_with("96 % of the limit. If it grows by 22.0 MiB more, the kernel kills in it (OOMKilled)"),
+        "{}",
+        near[0].1
+    );
+    let far = missed_of(100, &[("anon", 100), ("inactive_file", 0)], None);
+    assert!(far[0].1.ends_with("free at once: 20 % of the limit"), "{}", far[0].1);
+}
+
+#[test]
+fn a_request_is_named_where_the_working_set_is_beyond_it_and_only_there() {
+    // 1 GiB and 900: a tenth of it was requested.
+    let rows = missed_of(400, &[("anon", 400), ("inactive_file", 0)], Some(900));
+    assert_eq!(rows.len(), 2);
+    assert!(rows[1].0 > mib(102) && rows[1].1.contains("at most 103.4 MiB"), "{rows:?}");
+    assert_eq!(missed_of(100, &[("anon", 100), ("inactive_file", 0)], Some(900)).len(), 1, "within it");
+    for class in [-997, 0, 1000] {
+        assert_eq!(
+            missed_of(400, &[("anon", 400), ("inactive_file", 0)], Some(class)).len(),
+            1,
+            "{class} is no request"
+        );
+    }
 }
 
 fn family() -> GroupTree {

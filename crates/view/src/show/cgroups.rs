@@ -105,7 +105,8 @@ impl ShowCgroups {
         let Some(tree) = groups::of(snapshot, window) else { return Ok(Self::frame(snapshot, window, None)) };
         let at = groups::find(&tree, name)?;
         let group = tree.groups[at].clone();
-        let readings = groups::readings(&group, snapshot);
+        let mut readings = groups::readings(&group, snapshot);
+        readings.extend(groups::missed(&group, snapshot));
         let children = GroupTree { groups: groups::children(&tree, at), ..tree.clone() };
         Ok(ShowCgroups {
             sort: selection.sort,

@@ -21,6 +21,7 @@ const PAGE: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><ti
 /// It cannot listen there.
 pub fn listen(address: SocketAddr, mut readings: Readings<'_>) -> Result<u8> {
     signals::install();
+    ramline_kernel::own_memory::one_heap();
     let failed =
         |error| Failure::refused(format!("listen at {address}: {error}\n  try: ramline export --listen 127.0.0.1:0"));
     let server = Server::bind(address).map_err(failed)?;

@@ -2,6 +2,8 @@
 
 use ramline_advice::FIRST_LINE_OVER_TIME;
 use ramline_export::{Form, Limits};
+use ramline_gather::Session;
+use ramline_kernel::own_memory;
 
 use crate::prelude::*;
 
@@ -13,21 +15,35 @@ const SELDOM: Wanted = Wanted { configured: true, containers: true, killers: tru
 const UNCHANGED: Duration = Duration::from_secs(60);
 /// Rates rest on a reading that is at least so old: `kernel-memory-growing` and the forecast of watermarks need a minute.
 const LEAST_WINDOW: Duration = Duration::from_secs(60);
+/// Memory that is not needed any more is given back after every so many readings, and of them first after these.
+const TIDY: u32 = 60;
+const TIDY_FIRST: u32 = 3;
 
 /// Readings of one source.
 pub struct Readings<'a> {
     source: &'a Source,
+    /// This machine, with what stays open between readings.
+    session: Option<Session>,
     limits: Limits,
     seldom: Option<(Instant, Snapshot)>,
     /// The start of the window, and what will be it.
     before: Option<(Instant, Snapshot)>,
     next_before: Option<(Instant, Snapshot)>,
     last: Option<Snapshot>,
+    count: u32,
 }
 
 impl<'a> Readings<'a> {
-    pub const fn new(source: &'a Source, limits: Limits) -> Readings<'a> {
-        Readings { source, limits, seldom: None, before: None, next_before: None, last: None }
+    pub fn new(source: &'a Source, limits: Limits) -> Readings<'a> {
+        let session = source.is_live().then(|| Session::new(&Root::live()));
+        Readings { source, session, limits, seldom: None, before: None, next_before: None, last: None, count: 0 }
+    }
+
+    fn snapshot(&mut self, want: Wanted) -> Result<Snapshot> {
+        match &mut self.session {
+            Some(session) => Ok(session.snapshot(want)),
+            None => self.source.snapshot(want),
+        }
     }
 
     /// Reads, and writes it as text.
@@ -45,9 +61,9 @@ impl<'a> Readings<'a> {
     /// The source cannot be used.
     pub fn read(&mut self) -> Result<()> {
         let now = Instant::now();
-        let mut seen = self.source.snapshot(OFTEN)?;
+        let mut seen = self.snapshot(OFTEN)?;
         if self.seldom.as_ref().is_none_or(|(at, _)| now.duration_since(*at) > UNCHANGED) {
-            self.seldom = Some((now, self.source.snapshot(SELDOM)?));
+            self.seldom = Some((now, self.snapshot(SELDOM)?));
         }
         if let Some((_, seldom)) = &self.seldom {
             (seen.configured, seen.containers) = (seldom.configured.clone(), seldom.containers.clone());
@@ -62,6 +78,10 @@ impl<'a> Readings<'a> {
                 }
                 Some(_) => {}
             }
+        }
+        self.count = self.count.wrapping_add(1);
+        if self.count % TIDY == TIDY_FIRST {
+            own_memory::give_back();
         }
         Ok(())
     }

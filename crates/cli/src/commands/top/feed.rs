@@ -6,6 +6,8 @@
 use std::rc::Rc;
 
 use ramline_advice::Inputs;
+use ramline_gather::Session;
+use ramline_kernel::own_memory;
 use ramline_live::{Ask, Feed, Page, Time, View};
 use ramline_model::moments::{Moment, Moments};
 use ramline_view::figure;
@@ -24,6 +26,9 @@ use crate::watch;
 const SHARE: u32 = 200;
 /// Rates of the first line are of so long at least, as those of `ramline show --for 2`: PSI is noisy over less.
 const STEADY: Duration = Duration::from_secs(2);
+/// Memory that is not needed any more is given back after every so many readings, and of them first after these.
+const TIDY: u32 = 30;
+const TIDY_FIRST: u32 = 3;
 
 /// What was seen for a view, and its sheet.
 struct Kept {
@@ -37,6 +42,9 @@ struct Kept {
 /// This machine, watched.
 pub struct Live<'a> {
     root: &'a Root,
+    /// What is read of it stays open.
+    session: Session,
+    readings: u32,
     every: Duration,
     /// The last readings of the first line, the latest last.
     last: Vec<(Instant, Rc<Snapshot>)>,
@@ -53,7 +61,8 @@ impl<'a> Live<'a> {
     /// Nothing was read yet.
     pub fn new(root: &'a Root, every: Duration, history: Option<PathBuf>) -> Live<'a> {
         let (last, moments, files) = (Vec::new(), Moments::default(), Files::new());
-        Live { root, every, last, moments, kept: None, files, history, then: None }
+        let session = Session::new(root);
+        Live { root, session, readings: 0, every, last, moments, kept: None, files, history, then: None }
     }
 
     /// For tests: files were looked at, and for a minute next to nothing moved.
@@ -74,13 +83,17 @@ impl<'a> Live<'a> {
         }
     }
 
-    fn read(&self, wanted: Wanted) -> Snapshot {
-        ramline_gather::gather(self.root, wanted)
+    fn read(&mut self, wanted: Wanted) -> Snapshot {
+        self.session.snapshot(wanted)
     }
 
     /// Reads what the first line rests on, and notes the moment.
     fn look(&mut self) -> (Rc<Snapshot>, Option<Rc<Snapshot>>) {
         let (now, seen) = (Instant::now(), Rc::new(self.read(Overview::WANTED)));
+        self.readings = self.readings.wrapping_add(1);
+        if self.readings % TIDY == TIDY_FIRST {
+            own_memory::give_back();
+        }
         if let Some((_, before)) = self.last.last()
             && let Ok(window) = Window::new(before, &seen)
         {
@@ -110,7 +123,7 @@ impl<'a> Live<'a> {
         (sheet, at)
     }
 
-    fn again(&self, topic: Topic, ask: &Ask<'_>, before: Option<Rc<Snapshot>>) -> Kept {
+    fn again(&mut self, topic: Topic, ask: &Ask<'_>, before: Option<Rc<Snapshot>>) -> Kept {
         let begun = cpu();
         let seen = Rc::new(self.read(topic.wanted));
         let cost = cpu().saturating_sub(begun);
@@ -179,7 +192,7 @@ impl Feed for Live<'_> {
 
 impl Live<'_> {
     /// As `ramline explain NAME`: a topic, or a number.
-    fn explanation(&self, name: &str) -> Option<Sheet> {
+    fn explanation(&mut self, name: &str) -> Option<Sheet> {
         let topic = ramline_advice::topic_named(name);
         let number = figure::find(name).ok();
         let wanted = topic.map(|topic| topic.wants).or_else(|| Some(number.as_ref()?.wants()))?;

@@ -170,6 +170,7 @@ mod tests {
             until: Instant::now() + Duration::from_secs(600),
             kills: false,
             own_events: false,
+            open: None,
         };
         let mut known = Again::default();
         let mut read = || {

@@ -2,8 +2,8 @@
 
 use ramline_snapshot::cgroup::{Version, flat};
 
-use super::super::groups::dir::GroupDir;
-use super::super::groups::level::shared;
+use super::super::groups::level::{AT_A_TIME, shared};
+use super::super::open::GroupDir;
 use super::super::reader::Reader;
 use crate::prelude::*;
 
@@ -28,7 +28,8 @@ impl Met<'_> {
         let (mut met, mut level, mut complete) = (Vec::new(), vec![PathBuf::new()], true);
         while !level.is_empty() && complete {
             let found = if reader.root.is_live() {
-                let (found, all) = shared(&level, &is_late, |below: &PathBuf, found| self.live(below, found));
+                let (found, all) =
+                    shared(&level, AT_A_TIME, &is_late, |below: &PathBuf, found| self.live(below, found));
                 complete = all;
                 found
             } else {

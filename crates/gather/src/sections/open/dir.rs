@@ -7,12 +7,13 @@ use std::os::unix::ffi::OsStringExt;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::super::reader::NotRead;
+use super::super::not_read::NotRead;
 use crate::prelude::*;
 
 /// More than the kernel gives of any file of a group: `memory.stat` is a page at most.
 const WHOLE: usize = 16 << 10;
 
+#[derive(Debug)]
 pub struct GroupDir(OwnedFd);
 
 impl GroupDir {
@@ -21,21 +22,24 @@ impl GroupDir {
         rustix::fs::open(path, how, Mode::empty()).map(GroupDir).map_err(classify)
     }
 
-    /// Text of one of its files. Each is one record of the kernel's `seq_file`, which comes whole: a short answer is the last one.
-    pub fn text(&self, name: &str, buffer: &mut Vec<u8>) -> Result<String, NotRead> {
+    /// One of its files, open.
+    pub fn file(&self, name: &str) -> Result<OwnedFd, NotRead> {
         let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file = rustix::fs::openat(&self.0, name, how, Mode::empty()).map_err(classify)?;
+        rustix::fs::openat(&self.0, name, how, Mode::empty()).map_err(classify)
+    }
+
+    /// Text of one of its files.
+    pub fn text(&self, name: &str, buffer: &mut Vec<u8>) -> Result<String, NotRead> {
+        GroupDir::read(&self.file(name)?, buffer)
+    }
+
+    /// Text of an open file, from its start. Each is one record of the kernel's `seq_file`, which comes whole: a short answer is the last one.
+    pub fn read(file: &OwnedFd, buffer: &mut Vec<u8>) -> Result<String, NotRead> {
         buffer.resize(WHOLE, 0);
-        let mut used = 0;
         loop {
-            match rustix::io::read(&file, &mut buffer[used..]) {
-                Ok(count) => {
-                    used += count;
-                    if used < WHOLE {
-                        return Ok(String::from_utf8_lossy(&buffer[..used]).into_owned());
-                    }
-                    return Err(NotRead::Unusable(format!("larger than {} KiB", WHOLE >> 10)));
-                }
+            match rustix::io::pread(file, &mut buffer[..], 0) {
+                Ok(count) if count < WHOLE => return Ok(String::from_utf8_lossy(&buffer[..count]).into_owned()),
+                Ok(_) => return Err(NotRead::Unusable(format!("larger than {} KiB", WHOLE >> 10))),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(classify(error)),
             }
