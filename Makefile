@@ -55,6 +55,7 @@ examples:
 # Many hosts are asked by a program in Python with an engine of its own; `ramline fleet` finds it here.
 FLEET := target/fleet
 fleet:
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo 'make fleet needs Python 3.11 or later; try: apt install python3 python3-venv' >&2; exit 1; }
 	python3 -m venv $(FLEET)
 	$(FLEET)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement fleet/requirements.lock
 	$(FLEET)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps ./fleet
@@ -82,7 +83,7 @@ fleet-lint: fleet
 	python3 -m venv target/fleet-lint
 	target/fleet-lint/bin/python -m pip install --quiet --disable-pip-version-check 'mypy==2.4.*' 'ruff==0.17.*'
 	target/fleet-lint/bin/mypy --config-file fleet/pyproject.toml --python-executable $(FLEET)/bin/python fleet/ramline_fleet
-	target/fleet-lint/bin/ruff check --config fleet/pyproject.toml fleet/ramline_fleet fleet/over_days.py
+	target/fleet-lint/bin/ruff check --config fleet/pyproject.toml fleet/ramline_fleet fleet/over_days.py fleet/over_time.py fleet/servers_asked.py fleet/given_tables.py
 
 # The package for notebooks, with what its notebooks need, apart from the machine's own Python.
 PYTHON := target/python/bin

@@ -37,6 +37,7 @@ def parsed(words: Sequence[str] | None, doc: str | None) -> argparse.Namespace:
             one.add_argument("file")
         one.add_argument("--layout", choices=("old", "new"), help="of free: new has a column 'available', old has 'buffers' and 'cached'; a line `# layout: old` in the file says it too")
         if verb == "report":
+            one.add_argument("--roles", metavar="FILE", help="HOST<tab>ROLE in each line: counts for each role")
             one.add_argument("--rejects", metavar="FILE", help="lines of a file that were refused, with number and reason")
             one.add_argument("--engine", default="duckdb", help="duckdb, local-cluster or spark://HOST:PORT (default %(default)s)")
         one.add_argument("--day", default=day if verb == "ingest" else None, type=past_day, help="of a file (default today)")
@@ -60,10 +61,10 @@ def parsed(words: Sequence[str] | None, doc: str | None) -> argparse.Namespace:
     one.add_argument("--peaks", choices=("day", "now"), default="day", help="of Prometheus: the worst of the day (default), or what it was at the end of it")
     verbs.add_parser("textfile")
     one = verbs.add_parser("query")
-    one.add_argument("name", choices=(*sql.QUERIES, "rollout", *sql.OTHERS, "all"))
+    one.add_argument("name", choices=(*sql.QUERIES, "rollout", "margins", *sql.OTHERS, "all"))
     one.add_argument("store")
     one.add_argument("--parquet", metavar="FILE", help="as Parquet instead, of one query")
-    one.add_argument("--roles", metavar="FILE", help="of settings and memory: HOST<tab>ROLE in each line")
+    one.add_argument("--roles", metavar="FILE", help="of roles, settings and memory: HOST<tab>ROLE in each line")
     one.add_argument("--engine", default="duckdb")
     for verb in ("settings", "findings"):
         one = verbs.add_parser(verb)

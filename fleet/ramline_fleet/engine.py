@@ -7,6 +7,7 @@ queries/NAME.sql; and `close()`. For the queries of the other tables `latest` an
 """
 
 import csv
+import functools
 import glob
 import io
 import os
@@ -22,7 +23,7 @@ import pyarrow as pa
 from . import schema, sql, store
 from .peaks import Month, Peaks
 from .schema import MEMORY_ROWS, ROWS
-from .sql import BEFORE, JUDGED, KNOWN, LACK, PEAK, ROLE, query
+from .sql import BEFORE, JUDGED, KNOWN, PEAK, ROLE, query
 from .store import Part, parts_of, refuse_newer
 from .window import ALL, Window
 from .words import Failure
@@ -57,11 +58,13 @@ def day_of(table: str) -> str:
 
 def rows(table: str, parts: list[Part], days: Window) -> str:
     """What stands behind FROM for some files of a table, with the day of each row as `dt`."""
-    columns, texts = ", ".join(schema.TABLES[table].names), []
-    if found := [part.path for part in parts if part.daily]:
-        texts.append(f"SELECT {columns}, dt FROM read_parquet({listed_files(found)}, hive_partitioning = true, hive_types_autocast = false)")
-    if found := [part.path for part in parts if not part.daily]:
-        texts.append(f"SELECT * FROM (SELECT {columns}, {day_of(table)} FROM {read(found)}) AS month_rows WHERE {days.sql()}")
+    texts = []
+    for version, of in sorted(store.by_version(parts).items()):
+        columns = ", ".join(schema.columns(table, version))
+        if found := [part.path for part in of if part.daily]:
+            texts.append(f"SELECT {columns}, dt FROM read_parquet({listed_files(found)}, hive_partitioning = true, hive_types_autocast = false)")
+        if found := [part.path for part in of if not part.daily]:
+            texts.append(f"SELECT * FROM (SELECT {columns}, {day_of(table)} FROM {read(found)}) AS month_rows WHERE {days.sql()}")
     return f"({' UNION ALL '.join(texts)}) AS {table}"
 
 
@@ -76,7 +79,7 @@ def latest(engine: Any, table: str, roles: dict[str, str], say: Say) -> None:
     parts = parts_of(engine.store, table, engine.days)
     refuse_newer(parts)
     engine.view(table, table, parts)
-    if kept := [file for of in peaks.kept_files(PEAK).values() for file in of]:
+    if kept := [file for of in peaks.kept_files().values() for file in of]:
         engine.files("known_kept", kept)
         sources.append("known_kept")
     if peaks.rows:
@@ -129,22 +132,20 @@ class DuckDb:
         self.connection: Any = duckdb.connect()
         self.connection.execute(f"SET memory_limit = '{MEMORY}'")
 
-    def by_bucket(self, kept: dict[str, dict[int, list[Path]]], missing: dict[int, list[Part]], several: bool) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """The queries for peaks and lacks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
-        buckets = sorted(kept[PEAK].keys() | missing.keys())
+    def by_bucket(self, kept: dict[int, list[Path]], missing: dict[int, list[Part]], several: bool) -> Iterator[tuple[int, int, str]]:
+        """The query for the peaks of each bucket, whose hosts find room near the processor, with its number and how many there are."""
+        buckets = sorted(kept.keys() | missing.keys())
         for bucket in buckets:
-            peak, lack = (read(found) if (found := kept[name].get(bucket)) else None for name in (PEAK, LACK))
+            peak = read(found) if (found := kept.get(bucket)) else None
             days = rows(ROWS, parts, self.days) if (parts := missing.get(bucket)) else None
-            yield bucket, len(buckets), {PEAK: sql.peaks(peak, days, several), LACK: sql.lacks(lack, days)}
+            yield bucket, len(buckets), sql.peaks(peak, days, several)
 
     def prepare(self, say: Say) -> None:
         peaks = Peaks(self.store, self.days)
         refuse_newer(peaks.rows)
-        kept = {name: peaks.kept_files(name) for name in (PEAK, LACK)}
         number = -1
-        for number, (_, of, texts) in enumerate(self.by_bucket(kept, peaks.missing_parts(), len(peaks.months) > 1)):
-            for name, text in texts.items():
-                self.connection.execute(f"{f'INSERT INTO {name}' if number else f'CREATE TEMP TABLE {name} AS'} {text}")
+        for number, (_, of, text) in enumerate(self.by_bucket(peaks.kept_files(), peaks.missing_parts(), len(peaks.months) > 1)):
+            self.connection.execute(f"{f'INSERT INTO {PEAK}' if number else f'CREATE TEMP TABLE {PEAK} AS'} {text}")
             say(f"hosts, part {number + 1} of {of}")
         if number < 0:
             raise no_rows(self.days)
@@ -177,15 +178,11 @@ class DuckDb:
         hosts, missing = 0, dict[int, list[Part]]()
         for part in month.missing:
             missing.setdefault(part.bucket, []).append(part)
-        kept = {name: by_bucket(month.kept(name)) for name in (PEAK, LACK)}
-        for number, (bucket, of, texts) in enumerate(self.by_bucket(kept, missing, False)):
+        for number, (bucket, of, text) in enumerate(self.by_bucket(by_bucket(month.kept()), missing, False)):
             at = folder / f"hb={bucket:02}"
             at.mkdir()
-            copied = {}
-            for name, text in texts.items():
-                done = self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(at / f'{name}.parquet')} (FORMAT parquet, COMPRESSION zstd)")
-                copied[name] = done.fetchone()[0]
-            hosts += copied[PEAK]
+            done = self.connection.execute(f"COPY ({text} ORDER BY host) TO {quoted(at / f'{PEAK}.parquet')} (FORMAT parquet, COMPRESSION zstd)")
+            hosts += done.fetchone()[0]
             say(f"summary of hosts of {month.month}, part {number + 1} of {of}")
         return hosts
 
@@ -258,17 +255,15 @@ class Spark:
         """Made once, and kept by the workers."""
         peaks = Peaks(self.store, self.days)
         refuse_newer(peaks.rows)
-        kept = {name: [file for of in peaks.kept_files(name).values() for file in of] for name in (PEAK, LACK)}
-        if not kept[PEAK] and not peaks.rows:
+        kept = [file for of in peaks.kept_files().values() for file in of]
+        if not kept and not peaks.rows:
             raise no_rows(self.days)
-        for name, found in (("host_kept", kept[PEAK]), ("lack_kept", kept[LACK])):
-            if found:
-                self.files(name, found)
+        if kept:
+            self.files("host_kept", kept)
         if peaks.rows:
             self.view("host_new", ROWS, peaks.rows)
         new = "host_new" if peaks.rows else None
-        self.define(LACK, sql.lacks("lack_kept" if kept[LACK] else None, new))
-        self.make(PEAK, sql.peaks("host_kept" if kept[PEAK] else None, new, len(peaks.months) > 1))
+        self.make(PEAK, sql.peaks("host_kept" if kept else None, new, len(peaks.months) > 1))
         before = []
         if peaks.older:
             self.session.read.parquet(*map(str, peaks.older)).select("host").createOrReplaceTempView("host_older")
@@ -281,13 +276,14 @@ class Spark:
         say("hosts")
 
     def view(self, name: str, table: str, parts: list[Part]) -> None:
-        columns, frames = schema.TABLES[table].names, []
-        if found := [str(part.path) for part in parts if part.daily]:
-            frames.append(self.session.read.option("basePath", str(self.store / table)).parquet(*found).select(*columns, "dt"))
-        if found := [str(part.path) for part in parts if not part.daily]:
-            frames.append(self.session.read.parquet(*found).selectExpr(*columns, day_of(table)).where(self.days.sql()))
-        frame = frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
-        frame.createOrReplaceTempView(name)
+        frames = []
+        for version, of in sorted(store.by_version(parts).items()):
+            columns = schema.columns(table, version)
+            if found := [str(part.path) for part in of if part.daily]:
+                frames.append(self.session.read.option("basePath", str(self.store / table)).parquet(*found).selectExpr(*columns, "dt"))
+            if found := [str(part.path) for part in of if not part.daily]:
+                frames.append(self.session.read.parquet(*found).selectExpr(*columns, day_of(table)).where(self.days.sql()))
+        functools.reduce(lambda one, other: one.unionAll(other), frames).createOrReplaceTempView(name)
 
     def files(self, name: str, paths: list[Path]) -> None:
         self.session.read.parquet(*map(str, paths)).createOrReplaceTempView(name)
@@ -357,7 +353,7 @@ def table(columns: list[str], rows: list[tuple[Any, ...]]) -> str:
 
 
 # What is no whole number.
-TEXTS = ("host", "variable", "role", "setting", "value", "usual", "first_host", "last_host", "finding", "level", "machine", "day", "dt", "first_day", "last_day", "boot", "source", "what")
+TEXTS = ("host", "variable", "role", "setting", "value", "usual", "first_host", "last_host", "finding", "level", "machine", "day", "dt", "first_day", "last_day", "boot", "source", "what", "name")
 
 
 def as_parquet(columns: list[str], rows: list[tuple[Any, ...]]) -> Any:

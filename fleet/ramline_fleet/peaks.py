@@ -1,6 +1,6 @@
 """A row a host and month, kept beside the rows a host and day: a report of a year reads twelve of them instead of 365. Rows of several months become one as those of several days do.
 
-host_peak/month=MONTH/NAME/ has hb=BUCKET/host_peak.parquet, host_lack.parquet beside it (days on which there was too little) and lots.json, which names the lots whose days of that month are in it,
+host_peak/month=MONTH/NAME/ has hb=BUCKET/host_peak.parquet and lots.json, which names the lots whose days of that month are in it,
 each with its files and bytes. It is made from the one before and from what has come since, written aside and renamed as one; one that a change of queries/host_peak.sql has outdated, or of which
 a lot or a day is gone, is not used. Nothing is lost without it: an engine makes the rest of it, or all, from the rows.
 """
@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 
 def version() -> str:
     """Of the texts that say what a peak is."""
-    return hashlib.sha256("".join(map(sql.query, (sql.PEAK, sql.MERGE, sql.LACK))).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(map(sql.query, (sql.PEAK, sql.MERGE))).encode()).hexdigest()[:16]
 
 
 class Month:
@@ -49,9 +49,9 @@ class Month:
                     break
         self.missing = [part for part in parts if part.lot not in known]
 
-    def kept(self, name: str) -> list[Path]:
-        """Files of `host_peak` or of `host_lack`."""
-        return regular(self.at.glob(f"hb=*/{name}.parquet")) if self.at else []
+    def kept(self) -> list[Path]:
+        """Its files."""
+        return regular(self.at.glob(f"hb=*/{sql.PEAK}.parquet")) if self.at else []
 
 
 class Peaks:
@@ -74,16 +74,16 @@ class Peaks:
                     self.months.append(one)
                     self.rows += one.missing
                 else:
-                    self.older += [*one.kept(sql.PEAK), *(part.path for part in one.missing)]
+                    self.older += [*one.kept(), *(part.path for part in one.missing)]
             else:
                 self.rows += [part for part in parts if days.meets(part.first, part.last)]
                 self.older += [part.path for part in parts if days.since and part.last < days.since]
         # A month file has days before the first as well, which are looked at where it is read.
         self.across = [part for part in self.rows if days.since and part.first < days.since <= part.last]
 
-    def kept_files(self, name: str) -> dict[int, list[Path]]:
-        """By bucket, those of `host_peak` or of `host_lack`."""
-        return by_bucket(file for one in self.months for file in one.kept(name))
+    def kept_files(self) -> dict[int, list[Path]]:
+        """By bucket."""
+        return by_bucket(file for one in self.months for file in one.kept())
 
     def missing_parts(self) -> dict[int, list[Part]]:
         """By bucket, the rows that are not in it."""

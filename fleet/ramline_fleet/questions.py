@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import compare, history, outliers, sizing, swapping, trend
+from .asked import hosts_of
 from .outputs import printed
 from .schema import FINDING_ROWS, MEMORY_ROWS, SETTING_ROWS
 from .window import Window, before
@@ -53,8 +54,6 @@ def falling(args: Any, asked: Callable[..., Any], days: Window) -> dict[str, Any
 
 
 def compared(args: Any, asked: Callable[..., Any], days: Window) -> dict[str, Any]:
-    from .main import hosts_of
-
     changed = set(hosts_of(args.changed))
     sides = Window(days.since if days.since and days.since < args.on else None, before(args.on, 2)), Window(before(args.on, 0), days.until)
     found = []

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from . import schema
+from . import buckets, schema
 from .histogram import median, mode
 from .intervals import clean_hosts_for, exact
 
@@ -37,6 +37,30 @@ def share(count: int, of: int) -> dict[str, Any]:
     return {"hosts": count, "of": of, "share": count / of if of else None, "low": low, "high": high}
 
 
+def doublings(walk: list[Any]) -> list[dict[str, int]]:
+    """How many hosts have from so much up to just below twice that.
+
+    >>> doublings([(0, 2), (5, 1), (7, 1), (256, 3)])
+    [{'from': 0, 'to': 0, 'hosts': 2}, {'from': 4, 'to': 7, 'hosts': 2}, {'from': 256, 'to': 511, 'hosts': 3}]
+    """
+    out: dict[int, int] = {}
+    for bucket, hosts, *_ in sorted(walk):
+        least = buckets.least(bucket)
+        first = 1 << least.bit_length() - 1 if least else 0
+        out[first] = out.get(first, 0) + hosts
+    return [{"from": first, "to": max(0, 2 * first - 1), "hosts": hosts} for first, hosts in out.items()]
+
+
+def survival(bins: list[dict[str, int]]) -> list[dict[str, Any]]:
+    """What share of hosts has at least so much in /tmp.
+
+    >>> [(one["threshold"], one["hosts"]) for one in survival(doublings([(0, 2), (5, 1), (256, 3)]))]
+    [(4, 4), (256, 3)]
+    """
+    of = sum(one["hosts"] for one in bins)
+    return [{"variable": "tmp_kib", "side": "at least", "threshold": one["from"], **share(sum(other["hosts"] for other in bins[at:]), of)} for at, one in enumerate(bins) if one["from"]]
+
+
 def variables(engine: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
     rows: dict[str, list[Any]] = {}
     for name, bucket, hosts, total, least, most in engine.ask("histogram")[1]:
@@ -44,11 +68,13 @@ def variables(engine: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
     out = []
     for name in schema.COUNTED:
         of = rows.get(name, [])
+        if name == "up_s" and not of:
+            continue
         walk, hosts = [row[:3] for row in of], sum(row[1] for row in of)
         unknown = known["hosts"] - known.get(name, 0)
         out.append({"name": name, "what": schema.MEASURED[name], "hosts": hosts, "unknown": unknown,
                     "min": min((row[3] for row in of), default=None), "max": max((row[4] for row in of), default=None),
-                    "mean": sum(row[2] for row in of) / hosts if hosts else None, "median": median(walk), "mode": mode(walk)})
+                    "mean": sum(row[2] for row in of) / hosts if hosts else None, "median": median(walk), "mode": mode(walk), "bins": doublings(of)})
     return out
 
 
@@ -88,14 +114,20 @@ def breaks(engine: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row)) for row in rows]
 
 
-def study(engine: Any) -> dict[str, Any]:
+def groups(engine: Any, query: str) -> list[dict[str, Any]]:
+    names, rows = engine.ask(query)
+    return [dict(zip(names, row)) for row in rows]
+
+
+def study(engine: Any, by_role: bool = False) -> dict[str, Any]:
     """The whole of it."""
     names, (counts,) = engine.ask("hosts")
     known = {name: count or 0 for name, count in zip(names, counts)}
+    sizes = variables(engine, known)
     judged, of = models(engine, "judged", JUDGED)[0], engine.counts("judged")
     return {"schema_version": VERSION, "report": "study", "synthetic": known["synthetic"] > 0, "hosts": known["hosts"], "days": known["days"],
             "since": known["first_day"] or None, "until": known["last_day"] or None, "last_seen_before": engine.counts("before")["hosts"], "machine_unknown": of["machine_unknown"] or 0,
-            "without_swap": known["without_swap"], "in_ram": known["in_ram"], "variables": variables(engine, known), "shares": shares(engine, known), "models": models(engine),
+            "without_swap": known["without_swap"], "virtual_machines": share(known["virtual"], known["kind_known"]), "in_ram": known["in_ram"], "variables": sizes, "survival": survival(next(one["bins"] for one in sizes if one["name"] == "tmp_kib")), "sources": groups(engine, "sources"), "roles": groups(engine, "roles") if by_role else [], "shares": shares(engine, known), "models": models(engine),
             "judged": judged, "judged_by_free": of["by_free"] or 0, "upgrade": models(engine, "upgrade", UPGRADE),
             "rules": rules(engine), "breaks": breaks(engine), "break_count": judged["fails"]["hosts"],
             "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}

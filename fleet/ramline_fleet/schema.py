@@ -1,16 +1,15 @@
 """What a row is: a host on a day; beside it, of the hosts that sent them, a row a setting and a row a finding of that day.
 
-Version 1. A reader takes rows of its own version and of older ones; what an older one has not is NULL.
+A reader takes rows of its own version and of older ones; what an older one has not is NULL. Version 2 (ramline 0.2.1) has uptime and kind of machine, and no buckets.
 """
 
 from typing import Any
 
 import pyarrow as pa
 
-from .buckets import bucket
 from .study import Refused
 
-VERSION = 1
+VERSION = 2
 
 # Name and what it is. KiB, but for what counts something.
 MEASURED = {
@@ -27,26 +26,20 @@ MEASURED = {
     "tmp_kib": "files in /tmp",
     "tmp_inodes": "inodes of /tmp in use",
     "tmp_in_ram": "1 where /tmp is a tmpfs already, 0 where it is not",
+    "up_s": "seconds since the host was started",
+    "virtual_machine": "1 of a virtual machine, 0 of one without a hypervisor",
 }
-# Those with a histogram.
-COUNTED = ("ram_kib", "free_kib", "swap_total_kib", "swap_used_kib", "tmp_kib", "tmp_inodes")
+# Those with a histogram; only some sources know the last.
+COUNTED = ("ram_kib", "free_kib", "swap_total_kib", "swap_used_kib", "tmp_kib", "tmp_inodes", "up_s")
+# Columns of host_day that version 1 has not.
+SINCE_2 = ("up_s", "virtual_machine")
 # A bit of `known` for each that the source can tell: NULL with its bit set is a value that was broken, without it one that this source never has.
 BITS = {name: 1 << number for number, name in enumerate(MEASURED)}
 
 
-def bucket_of(name: str) -> str:
-    """The column with the bucket of another.
-
-    >>> bucket_of("tmp_kib")
-    'b_tmp_kib'
-    """
-    return f"b_{name}"
-
-
 ARROW = pa.schema(
     [("host", pa.string()), ("machine", pa.string()), ("source", pa.string()), ("synthetic", pa.bool_()), ("known", pa.int64())]
-    + [(name, pa.int64()) for name in MEASURED]
-    + [(bucket_of(name), pa.int16()) for name in COUNTED],
+    + [(name, pa.int64()) for name in MEASURED],
     metadata={"ramline_fleet_schema": str(VERSION)},
 )
 # A row a setting, as text. What is not known has no row.
@@ -75,12 +68,20 @@ OF_MEMORY = pa.schema([("host", pa.string()), ("day", pa.string()), ("source", p
 TABLES = {ROWS: ARROW, SETTING_ROWS: SETTINGS, FINDING_ROWS: FINDINGS, MEMORY_ROWS: OF_MEMORY}
 
 
+def columns(table: str, version: int) -> list[str]:
+    """What stands behind SELECT for rows of a version; what it has not is NULL.
+
+    >>> columns("host_day", 1)[-1], columns("host_day", 2)[-1]
+    ('CAST(NULL AS BIGINT) AS virtual_machine', 'virtual_machine')
+    """
+    return [f"CAST(NULL AS BIGINT) AS {name}" if version < 2 and table == ROWS and name in SINCE_2 else name for name in TABLES[table].names]
+
+
 def row(host: str, source: str, synthetic: bool, values: dict[str, Any], machine: str | None = None) -> dict[str, Any]:
     """A row as the store has it; `values` are those that the source can tell, None where one was not given; `machine` tells two names of one (`names.key`)."""
     possible(values)
     out: dict[str, Any] = {"host": host, "machine": machine, "source": source, "synthetic": synthetic, "known": sum(BITS[name] for name in values)}
-    out |= {name: values.get(name) for name in MEASURED}
-    return out | {bucket_of(name): None if out[name] is None else bucket(out[name]) for name in COUNTED}
+    return out | {name: values.get(name) for name in MEASURED}
 
 
 def possible(values: dict[str, Any]) -> None:

@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 from importlib import resources
 
+from . import buckets
 from .schema import FINDING_ROWS, MEMORY_ROWS, ROWS, SETTING_ROWS
 
 # What the others ask, made first: a row a host, and by what it is judged.
 PEAK, MERGE, JUDGED = "host_peak", "host_merge", "host_judged"
-# And the days that only one of them asks for.
-LACK = "host_lack"
 # Hosts of days before those that count.
 BEFORE = "host_before"
-QUERIES = ("hosts", "before", "histogram", "shares", "models", "judged", "upgrade", "rule", "breaks")
+QUERIES = ("hosts", "before", "histogram", "shares", "models", "judged", "upgrade", "rule", "breaks", "sources", "roles")
 # Of the other tables: what is made first of each, rows of a host's latest day, and the queries that ask it.
 LATEST = {SETTING_ROWS: "setting_now", FINDING_ROWS: "finding_now"}
 # Of rows a host and day, with a role beside them.
@@ -26,13 +25,7 @@ __all__ = ["ROWS", "SETTING_ROWS"]
 
 def query(name: str) -> str:
     """The text of queries/NAME.sql."""
-    return resources.files(__package__).joinpath(f"queries/{name}.sql").read_text()
-
-
-def lacks(kept: str | None, days: str | None) -> str:
-    """As `peaks`, of days on which there was too little."""
-    texts = [f"SELECT * FROM {kept}"] if kept else []
-    return " UNION ALL ".join(texts + ([query(LACK).replace("FROM host_day", f"FROM {days}")] if days else []))
+    return resources.files(__package__).joinpath(f"queries/{name}.sql").read_text().replace("{bucket of size}", buckets.sql("size"))
 
 
 def peaks(kept: str | None, days: str | None, several: bool = False) -> str:

@@ -31,10 +31,12 @@ from .words import Failure, plain
 HASHED = 16
 # No word of a row is longer.
 LONGEST = 1000
+# A file which no other may have made before, through no link.
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # In the folder of a lot: whose rows it has.
 REPLACES = "replaces.json"
-# Rows that are kept as such; then they become columns.
-PACK = 20_000
+# Rows that are kept as such; then they become columns. Of columns so many rows are kept; then they are written aside.
+PACK, SPILL = 20_000, 100_000
 
 
 class Part(NamedTuple):
@@ -67,6 +69,8 @@ class Ingest:
         self.aside = self.store / "aside" / self.name
         self.rows: list[dict[str, Any]] = []
         self.packed: list[pa.Table] = []
+        self.writers: dict[int, parquet.ParquetWriter] = {}
+        self.sinks: list[Any] = []
         self.count, self.unknown = 0, {"tmp_kib": 0, "machine": 0}
         self.rejected: list[tuple[int, str, str]] = []
         self.other_names: list[tuple[int, str, str]] = []
@@ -116,11 +120,41 @@ class Ingest:
             self.pack()
         return True
 
+    def add_table(self, table: pa.Table) -> None:
+        """Many rows at once, of as many hosts that are not here yet and whose values were looked at (`lines`, `columns`)."""
+        hosts = table["host"].to_pylist()
+        self.hosts.update(hosts)
+        self.taken.update(hosts)
+        self.count += len(hosts)
+        for name in self.unknown:
+            if name in table.column_names:
+                self.unknown[name] += table[name].null_count
+        self.packed.append(table)
+        if sum(one.num_rows for one in self.packed) >= SPILL:
+            self.spill()
+
     def pack(self) -> None:
         """As columns rows take a tenth of the memory."""
         if self.rows:
             self.packed.append(pa.Table.from_pylist(self.rows, schema=schema.TABLES[self.table]))
             self.rows = []
+
+    def spill(self) -> None:
+        """Writes what there is aside: a file a bucket, a group of rows each time. It has no end yet."""
+        self.pack()
+        if not self.packed:
+            return
+        table = pa.concat_tables(self.packed)
+        self.packed = []
+        buckets = pa.array([hashed(host) for host in table["host"].to_pylist()], pa.int16())
+        for bucket in compute.unique(buckets).to_pylist():
+            if bucket not in self.writers:
+                folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
+                folder.mkdir(parents=True)
+                sink = os.fdopen(os.open(folder / "part.parquet", NEW, 0o644), "wb")
+                self.writers[bucket] = parquet.ParquetWriter(sink, schema.TABLES[self.table], compression="zstd")
+                self.sinks.append(sink)
+            self.writers[bucket].write_table(table.filter(compute.equal(buckets, bucket)).sort_by("host"))
 
     def known(self, host: str) -> str:
         """The name under which the store has it."""
@@ -130,20 +164,25 @@ class Ingest:
         """A name of a machine that is there under another one: no row, and nothing that is missing."""
         self.other_names.append((number, host, name))
 
+    def settle(self) -> None:
+        """Of a file each line is a row or is refused, also one of a machine that is there under another name."""
+        self.rejected += [(number, f"is {name} under another name, which is there already", host) for number, host, name in self.other_names]
+        self.other_names = []
+
     def reject(self, number: int, text: str, why: str) -> bool:
         self.rejected.append((number, why, text))
         return False
 
     def stage(self) -> None:
         """Writes all of it aside."""
-        self.pack()
-        if self.packed:
-            table = pa.concat_tables(self.packed)
-            buckets = pa.array([hashed(host) for host in table["host"].to_pylist()], pa.int16())
-            for bucket in sorted(set(buckets.to_pylist())):
-                folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
-                folder.mkdir(parents=True)
-                new_file(folder / "part.parquet", as_parquet(table.filter(compute.equal(buckets, bucket)).sort_by("host")))
+        self.spill()
+        for writer in self.writers.values():
+            writer.close()
+        for sink in self.sinks:
+            sink.flush()
+            os.fsync(sink.fileno())
+            sink.close()
+        self.writers, self.sinks = {}, []
         if self.rejected:
             file = self.store / "rejects" / f"{self.name}.tsv"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -193,6 +232,11 @@ def parts_of(store: str | Path, table: str, days: Window = ALL) -> list[Part]:
     return [part for folder in lots_of(store, table) for part in lot_parts(folder, days)]
 
 
+def has_parts(store: str | Path, table: str, days: Window = ALL) -> bool:
+    """Whether there are any; the first is enough."""
+    return any(True for folder in lots_of(store, table) for _ in lot_parts(folder, days))
+
+
 def lot_parts(folder: Path, days: Window = ALL) -> Iterator[Part]:
     for at in sorted(folder.iterdir()):
         kind, _, when = at.name.partition("=")
@@ -203,21 +247,28 @@ def lot_parts(folder: Path, days: Window = ALL) -> Iterator[Part]:
         else:
             continue
         if days.meets(first, last):
-            for bucket in sorted(at.glob("hb=*")):
-                for path in regular(bucket.glob("*.parquet")):
-                    yield Part(path, folder.name.removeprefix("ingest="), first, last, int(bucket.name.removeprefix("hb=")))
+            lot = folder.name.removeprefix("ingest=")
+            for bucket in sorted(name for name in os.listdir(at) if name.startswith("hb=")):
+                with os.scandir(at / bucket) as files:
+                    found = sorted((one.name, one.stat().st_mode) for one in files if one.name.endswith(".parquet"))
+                for name, mode in found:
+                    if not stat.S_ISREG(mode):
+                        raise no_file(at / bucket / name)
+                    yield Part(at / bucket / name, lot, first, last, int(bucket.removeprefix("hb=")))
 
 
 def newest_day(store: str | Path, tables: Iterable[str]) -> str | None:
     """The newest day that the store has; days of the future count where there are no others. None where there are none."""
-    found = [(table, part) for table in tables for part in parts_of(store, table)]
-    days = {part.last for _, part in found if part.daily}
+    names = [(table, at.name) for table in tables for folder in lots_of(store, table) for at in folder.iterdir()]
+    days = {name.removeprefix("dt=") for _, name in names if name.startswith("dt=")}
     newest = max((day for day in days if not window.is_future(day)), default="")
     # Of a file of a month only its rows say which days it has.
-    months = [(table, part) for table, part in found if not part.daily]
-    for table, part in months:
-        if part.last > newest and part.month == max(one.month for _, one in months):
-            newest = max(newest, max(parquet.ParquetFile(part.path).read(columns=["dt" if table == ROWS else "day"])[0].to_pylist(), default=""))
+    last = max((name.removeprefix("month=") for _, name in names if name.startswith("month=")), default="")
+    months = Window(f"{last}-01", f"{last}-31") if last and f"{last}-31" > newest else None
+    for table in tables if months else []:
+        for part in parts_of(store, table, months or ALL):
+            if not part.daily:
+                newest = max([newest, *parquet.ParquetFile(part.path).read(columns=["dt" if table == ROWS else "day"])[0].to_pylist()])
     return newest or max(days, default="") or None
 
 
@@ -226,19 +277,41 @@ def regular(files: Iterable[Path]) -> list[Path]:
     found = sorted(files)
     for file in found:
         if not stat.S_ISREG(file.stat().st_mode):
-            raise OSError(errno.EINVAL, "is no file", str(file))
+            raise no_file(file)
     return found
 
 
+def no_file(path: Path) -> OSError:
+    return OSError(errno.EINVAL, "is no file", str(path))
+
+
 def refuse_newer(parts: Iterable[Part]) -> None:
-    """A table that a newer ramline-fleet has written may mean something else. All files of a lot are of one."""
-    for part in {part.lot: part for part in parts}.values():
-        try:
-            said = (parquet.read_metadata(part.path).metadata or {}).get(b"ramline_fleet_schema", b"1").decode(errors="replace")
-        except pa.ArrowInvalid as error:
-            raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(part.path)) from error
-        if not said.isdigit() or int(said) > schema.VERSION:
-            raise Failure(f"{part.path} is of schema version {plain(said)[:20]}, and this ramline-fleet reads up to {schema.VERSION}", "make fleet, with a newer ramline")
+    """A table that a newer ramline-fleet has written may mean something else."""
+    by_version(parts)
+
+
+def by_version(parts: Iterable[Part]) -> dict[int, list[Part]]:
+    """The files of each version of the schema. All files of a lot are of one."""
+    out: dict[int, list[Part]] = {}
+    for part in parts:
+        if part.lot not in VERSIONS:
+            VERSIONS[part.lot] = version_of(part.path)
+        out.setdefault(VERSIONS[part.lot], []).append(part)
+    return out
+
+
+# Of lots that were looked at; a lot is never written to again.
+VERSIONS: dict[str, int] = {}
+
+
+def version_of(path: Path) -> int:
+    try:
+        said = (parquet.read_metadata(path).metadata or {}).get(b"ramline_fleet_schema", b"1").decode(errors="replace")
+    except pa.ArrowInvalid as error:
+        raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(path)) from error
+    if not said.isdigit() or int(said) > schema.VERSION:
+        raise Failure(f"{path} is of schema version {plain(said)[:20]}, and this ramline-fleet reads up to {schema.VERSION}", "make fleet, with a newer ramline")
+    return int(said)
 
 
 def as_parquet(table: pa.Table) -> Any:
@@ -250,7 +323,7 @@ def as_parquet(table: pa.Table) -> Any:
 
 def new_file(path: Path, content: Any) -> None:
     """A file of a store, which no other may have made before, through no link."""
-    found = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    found = os.open(path, NEW, 0o644)
     try:
         written(found, content)
         os.fsync(found)

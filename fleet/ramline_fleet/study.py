@@ -1,6 +1,7 @@
 """The file of the study of 502 servers: a line a host, twelve columns with tabs between them.
 
-Number of the host, files in /tmp (du, KB), six columns of `free` for memory and three for swap (KB), inodes of /tmp. `free` has had two layouts, and a
+Number of the host, files in /tmp (du, KB), six columns of `free` for memory and three for swap (KB), inodes of /tmp. Two more may follow: seconds since the start of the host, and `physical` or
+`virtual`. `free` has had two layouts, and a
 number does not say of which it is: it is declared. A line of the other one shows where its sums do not come out.
 
 >>> line("1\\t16\\t1000\\t700\\t300\\t0\\t50\\t350\\t0\\t0\\t0\\t9", "old")["free_kib"]
@@ -17,6 +18,8 @@ MEMORY = {
     "old": ("ram_kib", "used_kib", "free_kib", "shared_kib", "buffers_kib", "cached_kib"),
     "new": ("ram_kib", "used_kib", "free_kib", "shared_kib", "cached_kib", "available_kib"),
 }
+# What the last two columns may say.
+KINDS = {"physical": 0, "virtual": 1, "-": None}
 SWAP = ("swap_total_kib", "swap_used_kib", "swap_free_kib")
 # Beyond this nobody has memory or a disk: 2^53 KiB.
 MOST = 1 << 53
@@ -45,11 +48,16 @@ def line(text: str, layout: str) -> dict[str, Any]:
     """The values of a line, `host` among them."""
     words = text.split("\t")
     names = ("tmp_kib", *MEMORY[layout], *SWAP, "tmp_inodes")
-    if len(words) != len(names) + 1:
-        raise Refused(f"{len(words)} columns, not {len(names) + 1}")
+    if len(words) not in (len(names) + 1, len(names) + 3):
+        raise Refused(f"{len(words)} columns, not {len(names) + 1}, or {len(names) + 3} with uptime and kind")
     if not words[0].strip():
         raise Refused("the host has no name")
     values = {name: number(word.strip(), name) for name, word in zip(names, words[1:])}
+    if len(words) > len(names) + 1:
+        values["up_s"] = number(words[-2].strip(), "up_s")
+        if words[-1].strip() not in KINDS:
+            raise Refused(f"the kind of machine is physical, virtual or -, not {words[-1].strip()[:40]!r}")
+        values["virtual_machine"] = KINDS[words[-1].strip()]
     adds_up(values, layout)
     return {"host": words[0].strip(), **values}
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schema, study
-from .buckets import EXACT, EXACT_BITS
-from .schema import ROWS, bucket_of
+from .schema import ROWS
 from .store import Ingest, hashed, parts_of
 from .window import Window
 from .words import Failure
@@ -85,12 +84,6 @@ def without(pairs: list[Any], some: list[Any]) -> list[Any]:
 DRAWN = "((h.number * {a} + CAST({day} AS BIGINT) * {b}) % {c})"
 
 
-def sized(column: str) -> str:
-    """SQL of the bucket of a column (`buckets.bucket`)."""
-    above = f"CAST(floor(log2({column})) AS BIGINT) - {EXACT_BITS}"
-    return f"CAST(CASE WHEN {column} < {EXACT} THEN {column} ELSE (({above}) << {EXACT_BITS}) + ({column} >> ({above})) END AS SMALLINT) AS {bucket_of(column)}"
-
-
 def fleet(store: str | Path, hosts: int, days: int, first: str, say: Callable[[str], None]) -> None:
     """A store of so many made-up hosts on so many days: each host is one of the 502 over and over, and what changes from day to day does by some percent."""
     import duckdb
@@ -117,9 +110,9 @@ def fleet(store: str | Path, hosts: int, days: int, first: str, say: Callable[[s
             values = f"""SELECT host, hb, ram_kib, shared_kib, buffers_kib, cached_kib, swap_total_kib, tmp_kib + tmp_kib * ({drawn[0]} - 40) // 1000 AS tmp_kib,
                 least(ram_kib, free_kib + free_kib * ({drawn[1]} - 50) // 1000) AS free_kib,
                 least(swap_total_kib, swap_used_kib + swap_used_kib * ({drawn[2]} - 30) // 1000) AS swap_used_kib, tmp_inodes + {drawn[0]} % 7 AS tmp_inodes FROM hosts h"""
-            known_columns = ", ".join({"used_kib": "ram_kib - free_kib AS used_kib", "available_kib": "CAST(NULL AS BIGINT) AS available_kib", "tmp_in_ram": "CAST(NULL AS BIGINT) AS tmp_in_ram",
+            known_columns = ", ".join({"used_kib": "ram_kib - free_kib AS used_kib", "available_kib": "CAST(NULL AS BIGINT) AS available_kib", "tmp_in_ram": "CAST(NULL AS BIGINT) AS tmp_in_ram", "up_s": "CAST(NULL AS BIGINT) AS up_s", "virtual_machine": "CAST(NULL AS BIGINT) AS virtual_machine",
                                        "swap_free_kib": "swap_total_kib - swap_used_kib AS swap_free_kib"}.get(name, name) for name in schema.MEASURED)
-            rows = f"SELECT host, CAST(NULL AS VARCHAR) AS machine, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, {', '.join(map(sized, schema.COUNTED))}, hb FROM ({values})"
+            rows = f"SELECT host, CAST(NULL AS VARCHAR) AS machine, 'synthetic' AS source, true AS synthetic, CAST({known} AS BIGINT) AS known, {known_columns}, hb FROM ({values})"
             target = str(aside / f"dt={date}").replace("'", "''")
             connection.execute(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (hb), KV_METADATA {{ramline_fleet_schema: '{schema.VERSION}'}})")
             say(f"day {day + 1} of {days}")

@@ -49,6 +49,42 @@ pub struct HostSize {
     pub median: Option<f64>,
     /// What most hosts have.
     pub mode: Option<f64>,
+    /// Hosts by size, from one power of two up to the next.
+    pub bins: Vec<HostBin>,
+}
+
+/// Hosts with a size in one range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HostBin {
+    /// The least of the range.
+    pub from: u64,
+    /// The most of it.
+    pub to: u64,
+    /// How many hosts.
+    pub hosts: u64,
+}
+
+/// Hosts of one role, or of one source of data.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HostGroup {
+    /// The role or source; empty for hosts without a role.
+    pub name: String,
+    /// Hosts in it.
+    pub hosts: u64,
+    /// The newest day with data.
+    pub last_day: Option<String>,
+    /// Hosts where /tmp fits.
+    pub fits: u64,
+    /// Hosts where it does not.
+    pub fails: u64,
+    /// Hosts of which that is unknown.
+    pub unknown: u64,
+    /// Hosts of which the size of /tmp is unknown.
+    pub tmp_unknown: u64,
+    /// Hosts judged by free memory.
+    pub by_free: u64,
 }
 
 /// Hosts on one side of a threshold.
@@ -163,10 +199,18 @@ pub struct FleetReport {
     pub judged_by_free: u64,
     /// Hosts without swap.
     pub without_swap: u64,
+    /// Virtual machines among the hosts of which that is known.
+    pub virtual_machines: HostShare,
     /// Hosts whose /tmp is a tmpfs already.
     pub in_ram: u64,
     /// Sizes.
     pub variables: Vec<HostSize>,
+    /// Share of hosts with at least so much in /tmp, by powers of two.
+    pub survival: Vec<HostsBeyond>,
+    /// Hosts by source of their data.
+    pub sources: Vec<HostGroup>,
+    /// Hosts by role, where a file of roles was given.
+    pub roles: Vec<HostGroup>,
     /// Shares of hosts beyond thresholds.
     pub shares: Vec<HostsBeyond>,
     /// Would /tmp fit?
@@ -185,6 +229,22 @@ pub struct FleetReport {
     pub caveats: Vec<String>,
     /// Of a file that was read for it.
     pub lines: Option<FileLines>,
+}
+
+impl HostSize {
+    /// A value of an uptime in days.
+    #[must_use]
+    pub fn days(seconds: f64) -> f64 {
+        seconds / 86_400.0
+    }
+}
+
+impl HostBin {
+    /// Least of the range and number of hosts, as a chart takes them.
+    #[must_use]
+    pub fn drawn(&self) -> (f64, f64) {
+        (self.from as f64, self.hosts as f64)
+    }
 }
 
 impl HostsBeyond {

@@ -7,13 +7,15 @@
 //! assert!(FleetReport::default().text(&Style::default()).starts_with("No host is known."));
 //! ```
 
-use maud::html;
-
 use crate::prelude::*;
-use ramline_evidence::{FleetReport, HostShare, HostSize, HostsBeyond};
-use ramline_sheet::html::render;
-use ramline_sheet::html::shell::{self, Section, Shell};
-use ramline_sheet::{Bar, Bars};
+use ramline_evidence::{FleetReport, HostGroup, HostShare, HostSize, HostsBeyond};
+
+mod page;
+
+pub use page::page;
+
+/// Hosts named in a sentence.
+const NAMED: usize = 5;
 
 fn answer(report: &FleetReport) -> (Paint, String) {
     let Some(model) = report.answer().filter(|_| report.hosts > 0) else {
@@ -74,6 +76,45 @@ fn counted(report: &FleetReport) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
+/// What to do, and on which hosts.
+fn actions(report: &FleetReport) -> Vec<String> {
+    let Some(model) = report.answer().filter(|_| report.hosts > 0) else { return Vec::new() };
+    let mut out = Vec::new();
+    let worst = report.breaks.iter().take(NAMED);
+    let named = worst.map(|host| format!("{} (lacks {})", host.host, number::kilobytes(host.lacks_kib)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    if model.fails.hosts > 0 {
+        let hosts = number::things(model.fails.hosts, "host");
+        let more = number::beyond(usize::try_from(model.fails.hosts).unwrap_or(usize::MAX), NAMED);
+        let more = (more > 0).then(|| format!(" and {} more", number::count(more))).unwrap_or_default();
+        out.push(format!("Keep /tmp on disk, or add RAM or swap, on {hosts}: {named}{more}. All of them: ramline fleet query margins STORE"));
+    }
+    if model.fits.hosts > report.in_ram {
+        out.push(format!("Move /tmp into memory in waves on hosts where it fits: ramline fleet rollout STORE ({} fit)", number::count(model.fits.hosts)));
+    }
+    if model.unknown > 0 {
+        let hosts = number::things(model.unknown, "host");
+        out.push(format!("Find the unknown sizes of {hosts}: ramline fleet collect STORE --ssh HOSTS"));
+    }
+    out
+}
+
+/// Hosts by role or by source.
+fn grouped(title: &str, of: &str, groups: &[HostGroup], sheet: &mut Sheet) {
+    if groups.is_empty() {
+        return;
+    }
+    let table = Table::of(groups)
+        .left(of, |group| if group.name.is_empty() { "none" } else { group.name.as_str() })
+        .right("hosts", |group| group.hosts)
+        .right("fits", |group| group.fits)
+        .right("does not", |group| group.fails)
+        .right("unknown", |group| group.unknown)
+        .right("/tmp unknown", |group| group.tmp_unknown)
+        .column(Column::name("newest day").spare(), |group| group.last_day.as_deref().unwrap_or_default());
+    sheet.headed_table(title, table);
+}
+
 fn breaking(report: &FleetReport, sheet: &mut Sheet) {
     if report.breaks.is_empty() {
         return;
@@ -120,6 +161,7 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
     let shown = |row: &HostSize, value: Option<f64>| match value {
         None => "unknown".to_owned(),
         Some(value) if row.name.ends_with("_kib") => number::kilobytes_of(value),
+        Some(value) if row.name == "up_s" => format!("{} days", number::trimmed(HostSize::days(value))),
         Some(value) => number::trimmed(value),
     };
     let table = Table::of(&report.variables)
@@ -135,69 +177,15 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
     sheet.dim((report.without_swap > 0).then(|| {
         format!("{} without swap: the row of swap total is of the others.", number::things(report.without_swap, "host"))
     }));
+    sheet.dim((report.virtual_machines.of > 0).then(|| {
+        format!("{} of {} are virtual machines.", number::count(report.virtual_machines.hosts), number::things(report.virtual_machines.of, "host"))
+    }));
     let table = Table::of(&report.shares)
         .left("hosts with", beyond)
         .right("hosts", |row| row.hosts)
         .right("of", |row| row.of)
         .right("share (95 % interval)", |row| with_interval(row.share, row.low, row.high));
     sheet.headed_table("Above and below", table);
-}
-
-/// Shares with their intervals, for the page.
-fn charts(report: &FleetReport) -> Sheet {
-    let mut sheet = Sheet::new();
-    let bar = |name: String, share: Option<f64>, ends: Option<(f64, f64)>| Bar {
-        name,
-        value: number::percent(share.unwrap_or_default()),
-        at: share,
-        interval: ends,
-        ..Bar::default()
-    };
-    let fits = report.models.iter().filter(|model| model.fits.share.is_some());
-    let fits = fits.map(|model| bar(readable(&model.name), model.fits.share, model.fits.low.zip(model.fits.high)));
-    // The survival curve: what share of hosts has more in /tmp than so much.
-    let under = report.shares.iter().filter(|row| row.variable == "tmp_kib" && row.side == "under").rev();
-    let above = under.map(|row| {
-        let others = row.others();
-        bar(format!("{} or more", number::kilobytes(row.threshold)), others.share, others.low.zip(others.high))
-    });
-    let note = "The share among all hosts like these lies within the line with 95 % confidence, if these were drawn at random.";
-    for (title, rows) in
-        [("Hosts where /tmp is at most", fits.collect::<Vec<_>>()), ("Hosts that have in /tmp", above.collect())]
-    {
-        let bars = Bars {
-            title: title.to_owned(),
-            unit: "share".to_owned(),
-            rows,
-            note: note.to_owned(),
-            in_table: true,
-            ..Bars::default()
-        };
-        if !bars.is_flat() {
-            sheet.bars(bars);
-        }
-    }
-    sheet
-}
-
-/// It as one page.
-#[must_use]
-pub fn page(report: &FleetReport, ramline: &str) -> String {
-    let sheet = report.sheet();
-    let (answer, below) = sheet.split_answer();
-    let all = [("result", "Result", below), ("charts", "Charts", charts(report))];
-    let shown = all.into_iter().filter(|(.., sheet)| !sheet.is_empty());
-    shell::whole(&Shell {
-        title: format!("/tmp of {} · ramline fleet", number::things(report.hosts, "host")),
-        header: html! {
-            p.eyebrow { b { "ramline fleet" } span { (number::things(report.hosts, "host")) } @if report.synthetic { span { "made up" } } }
-            h1 { (answer.unwrap_or_default()) }
-            p.question { "Would /tmp fit into memory, on how many hosts not, and how sure is that?" }
-        },
-        before: html! {},
-        sections: shown.map(|(id, name, sheet)| Section { id, name, body: render::topic(id, name, &sheet) }).collect(),
-        ramline,
-    })
 }
 
 impl Screen for FleetReport {
@@ -218,7 +206,13 @@ impl Screen for FleetReport {
         sheet.warn(refused.map(|lines| {
             format!("{} of {} were refused.", number::count(lines.refused), number::things(lines.read, "line"))
         }));
+        let actions = actions(self);
+        if !actions.is_empty() {
+            sheet.headed_points("What to do", actions);
+        }
         breaking(self, &mut sheet);
+        grouped("By role", "role", &self.roles, &mut sheet);
+        grouped("By source of the data", "source", &self.sources, &mut sheet);
         fits(self, &mut sheet);
         sizes(self, &mut sheet);
         if self.hosts > 0 {
@@ -238,6 +232,7 @@ fn readable(name: &str) -> String {
     match name {
         "tmp_kib" => "/tmp".to_owned(),
         "tmp_inodes" => "inodes of /tmp".to_owned(),
+        "up_s" => "uptime".to_owned(),
         "half_of_ram_above_3_gb" => "half of RAM, above 3 GB".to_owned(),
         _ => name.trim_end_matches("_kib").replace('_', " ").replace("ram", "RAM"),
     }
@@ -265,7 +260,7 @@ fn with_interval(share: Option<f64>, low: Option<f64>, high: Option<f64>) -> Str
 
 #[cfg(test)]
 mod tests {
-    use ramline_evidence::{BrokenHost, FitModel};
+    use ramline_evidence::{BrokenHost, FitModel, HostBin};
 
     use super::*;
 
@@ -293,6 +288,13 @@ mod tests {
             last_seen_before: 3,
             since: Some("2026-11-01".to_owned()),
             until: Some("2026-11-29".to_owned()),
+            survival: vec![HostsBeyond { side: "at least".to_owned(), ..under(1024, 0.5) }],
+            variables: vec![HostSize {
+                name: "tmp_kib".to_owned(),
+                bins: vec![HostBin { from: 4, to: 7, hosts: 6 }, HostBin { from: 1024, to: 2047, hosts: 4 }],
+                ..HostSize::default()
+            }],
+            roles: vec![HostGroup { name: "web".to_owned(), hosts: 10, fits: 8, fails: 2, ..HostGroup::default() }],
             shares: vec![under(1000, 0.5)],
             breaks: vec![BrokenHost {
                 host: "<b>".to_owned(),
@@ -310,6 +312,8 @@ mod tests {
         let text = report().text(&ramline_sheet::text::Style::default());
         let answer = "/tmp would fit into free memory and free swap on 8 of 10 hosts, 80.0 % (30.0 to 95.0 %); on 2 it would not.";
         assert!(text.replace('\n', " ").starts_with(answer), "{text}");
+        assert!(text.contains("By role") && text.contains("web"), "{text}");
+        assert!(text.replace('\n', " ").contains("<b> (lacks 1.5 MB)"), "the worst hosts are named: {text}");
         assert!(text.contains("13 GB") && text.contains("1.5 MB") && text.contains("and 1 more"), "{text}");
     }
 
@@ -345,6 +349,8 @@ mod tests {
             page.starts_with("<!DOCTYPE html>") && page.contains("&lt;b&gt;") && page.contains("class=\"interval\""),
             "{page}"
         );
-        assert_eq!(page.matches("<figure").count(), 2, "who fits, and how much lies in /tmp");
+        assert_eq!(page.matches("<figure").count(), 3, "who fits, how much is in /tmp, and hosts by size");
+        let (todo, fits) = (page.find("What to do"), page.find("Would it fit?"));
+        assert!(todo.is_some() && todo < fits, "first what to do");
     }
 }

@@ -32,7 +32,7 @@ enum Verb {
     Collect(Words),
     /// A script that tells node_exporter's textfile collector how much lies in /tmp
     Textfile(Words),
-    /// Take lines of a file of the study into a store: STORE FILE --layout old|new [--day DAY]
+    /// Take a file into a store, lines of the study or a table (CSV, Parquet): STORE FILE [--layout old|new] [--day DAY]
     Ingest(Words),
     /// Rows of one of the queries, comma-separated: NAME STORE [--engine ENGINE]
     Query(Words),
@@ -95,6 +95,9 @@ struct Report {
     /// As many days up to the newest, as 90d or 12w; `all` for every day there is
     #[arg(long, value_name = "30d")]
     last: Option<String>,
+    /// HOST<tab>ROLE in each line: counts for each role too
+    #[arg(long, value_name = "FILE")]
+    roles: Option<PathBuf>,
     /// Also write the lines of a file that were refused, with their reasons
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -165,6 +168,7 @@ impl Report {
             command.args([option, value]);
         }
         self.rejects.iter().for_each(|file| _ = command.arg("--rejects").arg(file));
+        self.roles.iter().for_each(|file| _ = command.arg("--roles").arg(file));
         let done = command.output().map_err(|error| cannot_run(&program, &error))?;
         if !done.status.success() {
             let code = done.status.code().and_then(|code| u8::try_from(code).ok());
