@@ -1,14 +1,15 @@
 # On the Debian guest: an older ramline installed and used, upgraded to today's, which reads what the older one wrote; then purged with a change in force.
 # OLD and NEW name the packages.
 mkdir -p /root/kept
-lab="--size 8MiB --rounds 1 --runs 1 --settings no-swap,swap:60 --timeout 5s --allow-busy --dir /var/tmp"
+lab="--size 8MiB --rounds 1 --runs 1 --settings as-configured,no-swap --timeout 10s --allow-busy --dir /var/tmp"
 
 step install apt-get install -y "$here/$OLD"
 step series ramline lab run known-load --load heap $lab
 step known ramline lab run knee --runs 1 --allow-busy -- sh -c 'head -c 8M /dev/zero | sort | wc -c'
 step tiers ramline measure tiers
-step pages ramline measure pages
-step make ramline trace make heap --size 4MiB --rounds 1 --out /root/kept/known.trace
+# An emulated processor takes its time: with the usual 30 s none may have been compressed.
+step pages ramline measure pages --pages 500 --budget 5min
+step make ramline trace make heap --size 16MiB --rounds 1 --out /root/kept/known.trace
 step record ramline trace record --out /root/kept/recorded.trace -- sha256sum /usr/bin/bash
 step snapshot sh -c 'ramline snapshot >/root/kept/machine.json'
 step set ramline tune apply --set vm.swappiness=120 --yes
