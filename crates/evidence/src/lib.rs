@@ -43,7 +43,9 @@ pub mod work;
 pub use change::{BootFound, ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
 pub use dropped::{DropBalance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, EatTaken, SWAPPING_FROM, SwapStart, swap_starts};
-pub use fleet::{BrokenHost, FileLines, FitModel, FitRule, FleetReport, HostBin, HostGroup, HostShare, HostSize, HostsBeyond};
+pub use fleet::{
+    BrokenHost, FileLines, FitModel, FitRule, FleetReport, HostBin, HostGroup, HostShare, HostSize, HostsBeyond,
+};
 pub use free::{FreeColumn, FreeGauges};
 pub use ghosts::{FEWEST_RETURNS, GhostBucket, GhostCurve, NOTHING_LEFT, REACH};
 pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_of_p99};

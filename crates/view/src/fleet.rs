@@ -86,11 +86,14 @@ fn actions(report: &FleetReport) -> Vec<String> {
     if model.fails.hosts > 0 {
         let hosts = number::things(model.fails.hosts, "host");
         let more = number::beyond(usize::try_from(model.fails.hosts).unwrap_or(usize::MAX), NAMED);
-        let more = (more > 0).then(|| format!(" and {} more", number::count(more))).unwrap_or_default();
+        let more = if more > 0 { format!(" and {} more", number::count(more)) } else { String::new() };
         out.push(format!("Keep /tmp on disk, or add RAM or swap, on {hosts}: {named}{more}. All of them: ramline fleet query margins STORE"));
     }
     if model.fits.hosts > report.in_ram {
-        out.push(format!("Move /tmp into memory in waves on hosts where it fits: ramline fleet rollout STORE ({} fit)", number::count(model.fits.hosts)));
+        out.push(format!(
+            "Move /tmp into memory in waves on hosts where it fits: ramline fleet rollout STORE ({} fit)",
+            number::count(model.fits.hosts)
+        ));
     }
     if model.unknown > 0 {
         let hosts = number::things(model.unknown, "host");
@@ -178,7 +181,11 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
         format!("{} without swap: the row of swap total is of the others.", number::things(report.without_swap, "host"))
     }));
     sheet.dim((report.virtual_machines.of > 0).then(|| {
-        format!("{} of {} are virtual machines.", number::count(report.virtual_machines.hosts), number::things(report.virtual_machines.of, "host"))
+        format!(
+            "{} of {} are virtual machines.",
+            number::count(report.virtual_machines.hosts),
+            number::things(report.virtual_machines.of, "host")
+        )
     }));
     let table = Table::of(&report.shares)
         .left("hosts with", beyond)

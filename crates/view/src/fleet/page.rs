@@ -9,7 +9,8 @@ use ramline_sheet::html::render;
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::{Bar, Bars};
 
-const INTERVAL: &str = "The share among all hosts like these lies within the line with 95 % confidence, if these were drawn at random.";
+const INTERVAL: &str =
+    "The share among all hosts like these lies within the line with 95 % confidence, if these were drawn at random.";
 
 fn share(name: String, share: Option<f64>, ends: Option<(f64, f64)>) -> Bar {
     let value = number::percent(share.unwrap_or_default());
@@ -17,8 +18,7 @@ fn share(name: String, share: Option<f64>, ends: Option<(f64, f64)>) -> Bar {
 }
 
 fn drawn(title: String, unit: &str, rows: Vec<Bar>, note: &str, sheet: &mut Sheet) {
-    let bars =
-        Bars { title, unit: unit.to_owned(), rows, note: note.to_owned(), in_table: true, ..Bars::default() };
+    let bars = Bars { title, unit: unit.to_owned(), rows, note: note.to_owned(), in_table: true, ..Bars::default() };
     if !bars.is_flat() {
         sheet.bars(bars);
     }
@@ -39,8 +39,8 @@ fn charts(report: &FleetReport) -> Sheet {
     let fits = fits.map(|model| share(readable(&model.name), model.fits.share, model.fits.low.zip(model.fits.high)));
     drawn("Hosts where /tmp is at most".to_owned(), "share", fits.collect(), INTERVAL, &mut sheet);
     let above = report.survival.iter();
-    let above =
-        above.map(|row| share(format!("{} or more", number::kilobytes(row.threshold)), row.share, row.low.zip(row.high)));
+    let above = above
+        .map(|row| share(format!("{} or more", number::kilobytes(row.threshold)), row.share, row.low.zip(row.high)));
     drawn("Hosts that have in /tmp (survival curve)".to_owned(), "share", above.collect(), INTERVAL, &mut sheet);
     for size in &report.variables {
         let rows = size.bins.iter().map(|bin| Bar {

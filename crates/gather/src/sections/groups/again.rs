@@ -177,7 +177,8 @@ mod tests {
             let mut out = Groups { complete: true, ..Groups::default() };
             let unchanged = known.look(&walk, Above::the_top(true), Bytes(4096), &mut out);
             assert!(out.complete);
-            let in_order = |names: Vec<String>| names.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+            let in_order =
+                |names: Vec<String>| names.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
             (in_order(out.list.iter().map(|group| group.path.clone()).collect()), in_order(unchanged))
         };
         assert_eq!(read().0, ["/", "/a", "/a/b", "/z"]);
