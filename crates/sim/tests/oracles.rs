@@ -2,19 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::sync::Arc;
-
 use ramline_evidence::rng::SplitMix64;
-use ramline_sim::belady;
 use ramline_sim::beside::{Beside, LimitedGroup, MakeStatReader, StatReader};
-use ramline_sim::chance::Chance;
-use ramline_sim::cost::Costs;
 use ramline_sim::kernel::{Group, Kernel, Lists, PRESETS};
 use ramline_sim::load::{Compact, Overhead, PAGE};
-use ramline_sim::memory::statistics::next_turn;
-use ramline_sim::memory::{Counts, Flushes, Setting, SwapTo};
-use ramline_sim::rivals::{self, Rule};
+use ramline_sim::memory::{Counts, Flushes, Setting, SwapTo, statistics::next_turn};
 use ramline_sim::run::{self, End, Outcome};
+use ramline_sim::{belady, chance::Chance, cost::Costs, rivals, rivals::Rule};
 use ramline_trace::generate::{Access, CodePlusData, Load, Memory, Region, Touch};
 
 const TIMEOUT: u64 = 4_000_000_000;
@@ -115,7 +109,7 @@ impl StatReader for Reads {
     }
 
     fn first_in_rounds(&self, begin: u64) -> Option<u64> {
-        self.filled.map(|_| begin + self.first)
+        self.filled.and(Some(begin + self.first))
     }
 }
 
@@ -129,8 +123,9 @@ fn any_setting(random: &mut SplitMix64, pages: u64) -> Setting {
     let swap = [SwapTo::Nowhere, SwapTo::Disk, SwapTo::Zram][below(random, 3) as usize];
     let every = random.below(1 << 30) + 1;
     let reads = Reads { every, first: random.below(every), filled: (random.below(2) == 1).then_some(0.5) };
-    let flushes =
-        [Flushes::AtOnce, Flushes::Every(every), Flushes::By(Arc::new(reads))][below(random, 3) as usize].clone();
+    let flushes = [Flushes::AtOnce, Flushes::Every(every), Flushes::By(std::sync::Arc::new(reads))]
+        [below(random, 3) as usize]
+        .clone();
     Setting {
         beside: (random.below(2) == 1).then_some(|limit| Box::new(Moves(limit)) as Box<dyn Beside>),
         swappiness: random.below(201),
@@ -387,7 +382,7 @@ fn statistics_are_flushed_while_nothing_is_reclaimed() {
     let load = code_plus_data(3, false);
     let [_, next, ..] = PRESETS;
     let of = |flushes| Setting { kernel: next, flushes, ..setting(SwapTo::Disk, 15 << 8) };
-    let read = |first, every| of(Flushes::By(Arc::new(Reads { every, first, filled: None })));
+    let read = |first, every| of(Flushes::By(std::sync::Arc::new(Reads { every, first, filled: None })));
     // A single read, as the fill begins or a millisecond later: the first reclaim comes behind both, and knows what each has seen.
     let once = |first| run(&load, read(first, u64::MAX >> 1)).counts;
     assert_ne!(once(0), once(1_000_000));
