@@ -204,6 +204,7 @@ SQLITE = """if True:
     for name in (sql.PEAK, sql.JUDGED, sql.DAILY, sql.MEMORY):
         base.execute(f"CREATE TABLE {name} AS {sql.query(name)}")
     here = engine.DuckDb(store, window.Window("2026-10-30", until))
+    here.listed("host_role", ("host", "role"), [])
     here.prepare(lambda text: None)
     here.define("older", "SELECT 'older' AS host")
     here.connection.execute("CREATE OR REPLACE TEMP VIEW host_before AS SELECT 'older' AS host")
