@@ -199,7 +199,7 @@ impl Host {
     fn moments(mut self) -> SadfHost {
         // What has no time is no moment.
         self.statistics.retain(|one| one.timestamp.ms().is_some());
-        self.statistics.sort_by_key(|one| one.timestamp.ms());
+        ramline_units::sort_by_key(&mut self.statistics, |one| one.timestamp.ms());
         self.statistics.dedup_by_key(|one| one.timestamp.ms());
         let boots: Vec<u64> = self.restarts.iter().filter_map(|restart| restart.boot.ms()).collect();
         let mut out = SadfHost { name: self.nodename.clone(), ..SadfHost::default() };

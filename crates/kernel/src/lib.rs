@@ -32,6 +32,8 @@ pub mod loopdev;
 pub mod map;
 pub mod meminfo;
 pub mod mount;
+#[cfg(target_feature = "crt-static")]
+mod no_users;
 pub mod opened;
 pub mod output;
 pub mod own_memory;

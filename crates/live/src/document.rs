@@ -80,7 +80,7 @@ impl Document {
         }
         document.height = heights.into_iter().max().unwrap_or_default();
         // Column by column, the order in which they are read.
-        document.rows.sort_by_key(|row| (row.x, row.lines.start));
+        ramline_units::sort_by_key(&mut document.rows, |row| (row.x, row.lines.start));
         document
     }
 

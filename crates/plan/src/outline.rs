@@ -144,7 +144,7 @@ impl Plan {
                 false => taken.push(step.clone()),
             }
         }
-        taken.sort_by_key(Step::is_knob);
+        ramline_units::sort_by_key(&mut taken, Step::is_knob);
         taken
     }
 }

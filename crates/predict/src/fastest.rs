@@ -28,7 +28,7 @@ impl Forecast {
         let winners: Vec<&Foretold> = (0..draws).filter_map(shortest).collect();
         let count = |setting: &Foretold| winners.iter().filter(|winner| std::ptr::eq(**winner, setting)).count();
         let mut all: Vec<(&Foretold, usize)> = well.iter().map(|setting| (*setting, count(setting))).collect();
-        all.sort_by_key(|(_, wins)| std::cmp::Reverse(*wins));
+        ramline_units::sort_by_key(&mut all, |(_, wins)| std::cmp::Reverse(*wins));
         (all, draws)
     }
 

@@ -123,7 +123,9 @@ pub fn filled<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<
 /// swap, since without any reclaim looks at files alone, and swappiness 60, if they were measured.
 pub fn rounds<'a>(arms: &'a [(Arm, Workload)], records: &[RunRecord]) -> Option<(&'a (Arm, Workload), Vec<f64>)> {
     let mut all: Vec<_> = arms.iter().collect();
-    all.sort_by_key(|(arm, _)| (!is_steady(arm, records), arm.swap == SwapKind::None, arm.swappiness != Some(60)));
+    ramline_units::sort_by_key(&mut all, |(arm, _)| {
+        (!is_steady(arm, records), arm.swap == SwapKind::None, arm.swappiness != Some(60))
+    });
     all.into_iter().find_map(|both| Some((both, took(&both.0, records)?)))
 }
 

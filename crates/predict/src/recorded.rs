@@ -149,7 +149,7 @@ impl Forecast {
 
     fn least_of(&self, name: &str) -> Least {
         let mut own: Vec<&Foretold> = self.settings.iter().filter(|setting| setting.short_name() == name).collect();
-        own.sort_by_key(|setting| std::cmp::Reverse(setting.limit));
+        ramline_units::sort_by_key(&mut own, |setting| std::cmp::Reverse(setting.limit));
         let is_as_fast = |setting: &&&Foretold| {
             let slower = setting.foretold.and_then(|figures| figures.slower).map(|range| range.median);
             setting.ends_well() && slower.is_some_and(|times| times < NOTICED)

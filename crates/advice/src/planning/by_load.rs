@@ -63,7 +63,7 @@ impl ByLoad {
             all.iter().filter_map(|one| Some((one, one.time.filter(|_| one.ended())?))).collect();
         let mut ended = in_order.clone();
         let median = |time: &FigureResult| time.measurement.median;
-        ended.sort_by(|a, b| median(a.1).total_cmp(&median(b.1)));
+        ramline_units::sort_by(&mut ended, |a, b| median(a.1).total_cmp(&median(b.1)));
         let (best, least) = *ended
             .first()
             .ok_or("under every setting a run was killed or did not end: the limit is too small for this load")?;

@@ -131,7 +131,7 @@ pub fn sum(report: &Report, page: Bytes) -> Option<KillSum> {
     let unaccounted = usable.zip(counted).map(|(usable, counted)| usable.saturating_sub(counted));
     parts.extend(unaccounted.map(|bytes| (PartKind::Unaccounted, bytes)));
     parts.retain(|(_, bytes)| *bytes > Bytes::ZERO);
-    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    ramline_units::sort_by_key(&mut parts, |(_, bytes)| std::cmp::Reverse(*bytes));
     Some(KillSum {
         usable,
         ram,

@@ -74,9 +74,9 @@ pub fn of(algorithms: &[AlgorithmPages], rows: &[Row]) -> Vec<Winner> {
 }
 
 fn winner(contest: Contest, by: By, mut all: Vec<Candidate<'_>>) -> Option<Winner> {
-    all.sort_by(
-        |a, b| if contest.is_less_better() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) },
-    );
+    ramline_units::sort_by(&mut all, |a, b| {
+        if contest.is_less_better() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) }
+    });
     let first = all.first()?;
     let mut level_with: Vec<String> = Vec::new();
     for other in all.iter().filter(|other| other.algorithm != first.algorithm) {

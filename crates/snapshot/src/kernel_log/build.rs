@@ -85,7 +85,7 @@ impl Builder {
         wanted.extend(report.chosen.iter().map(|(pid, _)| *pid));
         report.tasks = open.table.finish(&wanted);
         for list in [&mut report.slabs, &mut report.allocations] {
-            list.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            ramline_units::sort_by(list, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             list.truncate(ROWS);
         }
         self.push(LogEvent::Report(Box::new(report)));

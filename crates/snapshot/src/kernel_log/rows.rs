@@ -58,7 +58,7 @@ pub(super) fn allocation(text: &str) -> Option<(String, Bytes)> {
 pub(super) fn keep(list: &mut Vec<(String, Bytes)>, row: (String, Bytes)) {
     list.push(row);
     if list.len() > 4 * ROWS {
-        list.sort_by_key(|row| std::cmp::Reverse(row.1));
+        ramline_units::sort_by_key(list, |row| std::cmp::Reverse(row.1));
         list.truncate(ROWS);
     }
 }

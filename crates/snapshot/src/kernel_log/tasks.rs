@@ -197,20 +197,20 @@ impl TableBuilder {
         let size = |task: &LoggedTask| task.rss.saturating_add(task.swapents);
         let mut table = self.table;
         let mut tasks = self.largest;
-        tasks.sort_by_key(|task| std::cmp::Reverse((wanted.contains(&task.pid), size(task))));
+        ramline_units::sort_by_key(&mut tasks, |task| std::cmp::Reverse((wanted.contains(&task.pid), size(task))));
         tasks.truncate(KEPT);
-        tasks.sort_by_key(|task| std::cmp::Reverse(size(task)));
+        ramline_units::sort_by_key(&mut tasks, |task| std::cmp::Reverse(size(task)));
         table.largest = tasks;
         let victims: Vec<String> =
             table.largest.iter().filter(|task| wanted.contains(&task.pid)).map(|task| task.name.clone()).collect();
         let mut names: Vec<NameTotal> = self.names.into_values().collect();
         let total = |sum: &NameTotal| sum.rss.saturating_add(sum.swapents);
-        names.sort_by(|a, b| {
+        ramline_units::sort_by(&mut names, |a, b| {
             let key = |sum: &NameTotal| (victims.contains(&sum.name), total(sum));
             key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
         });
         names.truncate(PROGRAMS_KEPT);
-        names.sort_by(|a, b| total(b).cmp(&total(a)).then_with(|| a.name.cmp(&b.name)));
+        ramline_units::sort_by(&mut names, |a, b| total(b).cmp(&total(a)).then_with(|| a.name.cmp(&b.name)));
         table.by_name = names;
         table
     }
