@@ -31,7 +31,8 @@ const WORTH: usize = 64;
 const COMPRESSED: u8 = 0x80;
 /// The bit that says that they refer to the last frames alone and not to the whole one of their series.
 const BY_LAST: u8 = 0x40;
-/// A content of fewer bytes refers to the last frames alone: it has numbers and no words, and zstd goes through all that it may refer to first.
+/// A content of fewer bytes and without words refers to the last frames alone, since zstd goes through all that it may refer to first. Words (names of a program
+/// that begins) are in the whole frame.
 const SMALL: usize = 2 << 10;
 /// Frames before one that it may refer to: of counters alone there are two between those of who holds memory, and so one of each kind is among them.
 const LAST: usize = 4;
@@ -279,7 +280,8 @@ fn bytes(
     put(&mut body, at.boot_ms);
     put(&mut body, place);
     body.extend_from_slice(&after.to_le_bytes());
-    let by_last = place > 0 && content.len() < SMALL;
+    let has_words = content.windows(2).any(|pair| pair == b"\":");
+    let by_last = place > 0 && content.len() < SMALL && !has_words;
     let packed = Some(content).filter(|content| content.len() >= WORTH);
     let packed = packed.and_then(|content| compress(content, series.prefix(by_last), zstd));
     let packed = packed.filter(|packed| packed.len() < content.len());

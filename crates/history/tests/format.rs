@@ -145,11 +145,11 @@ fn garbage_between_frames_is_counted() {
 #[test]
 fn another_version_is_refused_by_its_number_and_other_files_by_their_kind() {
     let mut bytes = head().bytes();
-    assert_eq!(bytes[16], 2);
+    assert_eq!(bytes[16], 3);
     bytes[16] = 9;
     assert_eq!(Begins::read(&bytes), Err(NotHistory::TooNew(9)));
-    bytes[16] = 1;
-    assert_eq!(Begins::read(&bytes), Err(NotHistory::TooOld(1)));
+    bytes[16] = 2;
+    assert_eq!(Begins::read(&bytes), Err(NotHistory::TooOld(2)));
     assert_eq!(Begins::read(b"{\"schema_version\":1}"), Err(NotHistory::Other));
     assert_eq!(Begins::read(b""), Err(NotHistory::Other));
     let mut bytes = head().bytes();
