@@ -12,8 +12,8 @@ from typing import Any
 
 from . import engine, schema
 from .names import Names
-from .outputs import synced
-from .store import REPLACES, Part, fresh_name, lot_parts, lots_of, new_file, parts_of
+from .outputs import new_file, synced
+from .store import REPLACES, Part, fresh_name, lot_parts, lots_of, parts_of
 from .window import ALL, Window, today
 from .words import tell
 

@@ -24,8 +24,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from . import schema
-from .outputs import synced
-from .store import as_parquet, fresh_name, new_file, regular
+from .outputs import new_file, synced
+from .store import as_parquet, fresh_name, regular
 
 TABLE = "host_name"
 NAMES = pa.schema([("host", pa.string()), ("name", pa.string()), ("boot", pa.string()), ("machine", pa.string())], metadata=schema.ARROW.metadata)

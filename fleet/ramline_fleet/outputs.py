@@ -30,7 +30,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from .words import Failure
 
@@ -351,6 +351,22 @@ def written(found: int, document: Any) -> None:
     left = memoryview(document)
     while left:
         left = left[os.write(found, left):]
+
+
+# How such a file is opened.
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def new_sink(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file which no other may have made before, through no link."""
+    return os.fdopen(os.open(path, NEW, 0o644), "wb")
+
+
+def new_file(path: str | os.PathLike[str], content: Any) -> None:
+    """Such a file, with this in it, on the disk."""
+    with new_sink(path) as sink:
+        written(sink.fileno(), content)
+        os.fsync(sink.fileno())
 
 
 def synced(path: str | os.PathLike[str], dir_fd: int | None = None) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 from pyarrow import parquet
 
 from . import inputs, sql
-from .outputs import synced
+from .outputs import new_file, synced
 from .schema import ROWS
-from .store import Part, fresh_name, new_file, parts_of, regular
+from .store import Part, fresh_name, parts_of, regular
 from .window import ALL, Window
 from .words import tell
 

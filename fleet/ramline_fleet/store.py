@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import compute, parquet
 
 from . import inputs, schema, window
-from .outputs import synced, written
+from .outputs import new_file, new_sink, synced
 from .schema import ROWS
 from .study import MOST
 from .window import ALL, Window
@@ -31,8 +31,6 @@ from .words import Failure, plain
 HASHED = 16
 # No word of a row is longer.
 LONGEST = 1000
-# A file which no other may have made before, through no link.
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # In the folder of a lot: whose rows it has.
 REPLACES = "replaces.json"
 # Rows that are kept as such; then they become columns. Of columns so many rows are kept; then they are written aside.
@@ -151,7 +149,7 @@ class Ingest:
             if bucket not in self.writers:
                 folder = self.aside / f"dt={self.day}" / f"hb={bucket:02}"
                 folder.mkdir(parents=True)
-                sink = os.fdopen(os.open(folder / "part.parquet", NEW, 0o644), "wb")
+                sink = new_sink(folder / "part.parquet")
                 self.writers[bucket] = parquet.ParquetWriter(sink, schema.TABLES[self.table], compression="zstd")
                 self.sinks.append(sink)
             self.writers[bucket].write_table(table.filter(compute.equal(buckets, bucket)).sort_by("host"))
@@ -319,16 +317,6 @@ def as_parquet(table: pa.Table) -> Any:
     out = pa.BufferOutputStream()
     parquet.write_table(table, out, compression="zstd")
     return out.getvalue()
-
-
-def new_file(path: Path, content: Any) -> None:
-    """A file of a store, which no other may have made before, through no link."""
-    found = os.open(path, NEW, 0o644)
-    try:
-        written(found, content)
-        os.fsync(found)
-    finally:
-        os.close(found)
 
 
 def fresh_name() -> str:
