@@ -12,7 +12,7 @@ LEAST = 500
 # Programs with which a rule was found, and which; their cells of the settings named do not count.
 SEEN = {
     "python": {"zram:lz4:60": "that the pool is part of the limit"},
-    "redis": dict.fromkeys(("no-swap", "swap:60", "zram:lz4:60"), "that memory shared since fork(2) is one page; its forecast here is the one before"),
+    "redis": dict.fromkeys(("no-swap", "swap:60", "zram:lz4:60"), "that memory shared since fork(2) is one page"),
 }
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
 BEGIN, END = "<!-- bench/real-programs: from here -->\n", "<!-- bench/real-programs: to here -->\n"
@@ -157,11 +157,10 @@ def page(record):
     load = sorted(measured["load_before"] for entry in record.values() for measured in entry.get("runs", {}).values())
     out = ["## Real programs", ""]
     out.append("Made by `bench/real-programs --table` from bench/runs/programs.json. Each program was recorded once without a limit and predicted from that (plain forecasts, `--overhead 10%`), and then run in the lab ([swap-command](experiments/swap-command.md)), "
-               "three times under each setting. Limits are parts of what a first recording said that it needs; no count of a limited run was used.")
+               "twice under each setting, each time with none of its files in the page cache. Limits are parts of what a first recording said that it needs; no count of a limited run was used.")
     out.append("")
     if load:
         out.append(f"- Linux {', '.join(kernels)}, classic page lists, 2 CPUs, control groups of version 1; **a busy machine**: a load average of {load[0]:.1f} to {load[-1]:.1f} before each series, a scheme of DAMON that evicts pages, other tests beside it. Times are worth little, counts more")
-        out.append("- Forecasts were made again after two rules of recording were mended (memory shared since fork(2), pages mapped by several processes), when most cells had been measured: the first ones had 30 of 33 ends right")
     out += summary(all)
     out.append("")
     out.append("Predicted / measured, medians; in parentheses where the forecast says that counts are not known. Counts under 500 and those of runs that did not end well are left out. `*`: " + "; ".join(f"{name}: {rule}" for name, rules in SEEN.items() for rule in dict.fromkeys(rules.values())) + ". Found with these cells, which do not count.")

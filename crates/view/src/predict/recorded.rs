@@ -13,7 +13,7 @@ use ramline_sheet::{Column, format};
 const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, what the kernel holds for it, another input, \
                        timers, and a heap that sizes itself by its limit.";
 const NO_READS: &str = "Not recorded: what it reads and writes with read(2) and write(2); an older ramline or a kernel before 6.12 made the recording.";
-const SURE: &str = "How sure: machine and program are assumed. In 48 of 51 settings of eight programs the end was as predicted; counts were 14 to 73 % off in the median, file pages mostly wrong: in the lab others had cached them (docs/accuracy.md). \
+const SURE: &str = "How sure: machine and program are assumed. In 50 of 57 settings of eight programs the end was as predicted; times were 11 % off in the median, counts 32 to 65 % (docs/accuracy.md). \
                     --verify runs the command and shows predicted beside measured.";
 
 /// Of more limits than these the least is asked for, and not what each of them does.
