@@ -94,8 +94,11 @@ impl Past {
             let named: Vec<String> = changes.iter().take(NAMED).map(|change| escape(&change.words()).into()).collect();
             let more = changes.len().checked_sub(NAMED).filter(|more| *more > 0);
             let more = more.map(|more| format!("; and {more} more")).unwrap_or_default();
-            let changes =
-                if named.is_empty() { String::new() } else { format!("\nChanged since: {}{more}.", named.join("; ")) };
+            let changes = if named.is_empty() {
+                String::new()
+            } else {
+                format!("\nSeen to have changed: {}{more}.", named.join("; "))
+            };
             let recorded = Recorded { before: Some(before.snapshot), ..after };
             return Ok((recorded, format!("{line}{reboot}{changes}")));
         }

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
+use ramline_kernel::limits::Limited;
 use ramline_kernel::{FileKey, loopdev, mount};
 use ramline_snapshot::processes::cgroup_path;
 
@@ -60,6 +61,8 @@ const IN_MEMORY: [&[u8]; 4] = [b"/memfd:", b"/SYSV", b"/dev/zero", b"/drm mm obj
 #[must_use]
 pub fn held(root: &Root) -> Held {
     let mut out = Held::default();
+    // Layers of containers stay open meanwhile.
+    Limited::OpenFiles.raise();
     let remote = mount::Remote::of(root);
     let (mut known, mut layers) = (HashSet::new(), Layers::default());
     for pid in pids(root) {

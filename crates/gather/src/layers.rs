@@ -23,6 +23,24 @@ const MOST: usize = 501;
 #[derive(Default)]
 pub struct Layers {
     by_space: HashMap<PathBuf, Rc<Space>>,
+    open: OpenLayers,
+}
+
+/// Directories of layers, which many overlays share.
+#[derive(Default)]
+struct OpenLayers(HashMap<String, Option<Rc<OwnedFd>>>);
+
+impl OpenLayers {
+    /// `None` where it cannot be opened.
+    fn open(&mut self, path: &str) -> Option<Rc<OwnedFd>> {
+        if let Some(known) = self.0.get(path) {
+            return known.clone();
+        }
+        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = open(path, how, Mode::empty()).ok().map(Rc::new);
+        self.0.insert(path.to_owned(), opened.clone());
+        opened
+    }
 }
 
 /// One name space.
@@ -34,7 +52,7 @@ pub struct Space {
 /// One mount of overlayfs: its upper directory and its lower ones, in the order in which a name is looked for.
 struct Overlay {
     at: PathBuf,
-    layers: Vec<OwnedFd>,
+    layers: Vec<Rc<OwnedFd>>,
 }
 
 impl Layers {
@@ -45,7 +63,7 @@ impl Layers {
             Entry::Occupied(known) => Rc::clone(known.get()),
             Entry::Vacant(new) => {
                 let text = read_text(&dir.join("mountinfo")).unwrap_or_default();
-                Rc::clone(new.insert(Rc::new(Space::parse(&text))))
+                Rc::clone(new.insert(Rc::new(Space::parse(&text, &mut self.open))))
             }
         };
         (!space.overlays.is_empty()).then_some(space)
@@ -53,10 +71,11 @@ impl Layers {
 }
 
 impl Space {
-    fn parse(text: &str) -> Space {
+    fn parse(text: &str, open: &mut OpenLayers) -> Space {
         let mounts = text.lines().filter_map(|line| mounts::parse("", line).ok()?.pop());
         let mounts: Vec<Mount> = if text.contains(" - overlay ") { mounts.collect() } else { Vec::new() };
-        let overlays = mounts.iter().filter(|mount| mount.fs == "overlay").filter_map(Overlay::new).collect();
+        let overlays =
+            mounts.iter().filter(|mount| mount.fs == "overlay").filter_map(|mount| Overlay::new(mount, open)).collect();
         Space { mounts, overlays }
     }
 
@@ -73,18 +92,21 @@ impl Space {
 }
 
 impl Overlay {
-    /// `None` where its layers are named by paths that mean nothing here: relative ones, and those that overlayfs has escaped.
-    fn new(mount: &Mount) -> Option<Overlay> {
+    /// `None` where a layer cannot be opened, or is named by a path that means nothing here: a relative one, or one that overlayfs has escaped.
+    fn new(mount: &Mount, open: &mut OpenLayers) -> Option<Overlay> {
         let options = || mount.super_options.split(',');
         let each = |key: &'static str| options().filter_map(move |option| option.strip_prefix(key));
         // By the new mount interface each lower layer is an option of its own; `::` begins those that hold data alone.
         let lower = each("lowerdir=").flat_map(|all| all.split(':')).chain(each("lowerdir+=")).chain(each("datadir+="));
         let paths: Vec<&str> = each("upperdir=").chain(lower).filter(|path| !path.is_empty()).take(MOST).collect();
-        let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let named = paths.iter().all(|path| path.starts_with('/') && !path.contains('\\'));
-        let layers = paths.iter().filter_map(|path| open(*path, how, Mode::empty()).ok()).collect();
         // Where a part of it is mounted, the paths begin further down.
-        (named && mount.root == "/").then(|| Overlay { at: PathBuf::from(&mount.at), layers })
+        if !named || mount.root != "/" {
+            return None;
+        }
+        // Without one of them a file would be taken for that of a layer below.
+        let layers = paths.iter().map(|path| open.open(path)).collect::<Option<Vec<_>>>()?;
+        Some(Overlay { at: PathBuf::from(&mount.at), layers })
     }
 
     fn file(&self, path: &Path) -> Option<FileKey> {
@@ -125,9 +147,12 @@ mod tests {
 
     fn table(dir: &Path, options: &str) -> Space {
         let options = options.replace("DIR", dir.to_str().unwrap());
-        Space::parse(&format!(
-            "1 0 0:39 / / rw - overlay overlay rw,{options}\n2 1 0:5 / /proc rw - proc proc rw\n3 1 8:1 /v /data rw - ext4 /dev/sda1 rw\n"
-        ))
+        Space::parse(
+            &format!(
+                "1 0 0:39 / / rw - overlay overlay rw,{options}\n2 1 0:5 / /proc rw - proc proc rw\n3 1 8:1 /v /data rw - ext4 /dev/sda1 rw\n"
+            ),
+            &mut OpenLayers::default(),
+        )
     }
 
     /// The device is that of the overlay, the inode any.

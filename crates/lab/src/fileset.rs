@@ -156,20 +156,19 @@ impl FileSet {
         Ok(left)
     }
 
-    /// Writes back and evicts what there is of the files; files that a run has removed are passed over. How much stays, since others map it.
-    ///
-    /// # Errors
-    /// A file cannot be evicted.
-    pub fn evict_present(&self) -> Result<Bytes> {
-        let mut stays = 0;
-        for member in &self.members {
-            match member.open() {
-                Ok(file) => stays += residency::evict(&file, &member.path)?.after.cached,
-                Err(_) if !member.path.exists() => {}
-                Err(error) => return Err(error),
+    /// Writes back and evicts what there is of the files; those that a run has removed are passed over. How much of them stays, since others map it, and
+    /// how many cannot be evicted (a file system that writes nothing back has no fsync(2)).
+    #[must_use]
+    pub fn evict_present(&self) -> (Bytes, u64) {
+        let (mut stays, mut refused) = (0, 0);
+        for member in self.members.iter().filter(|member| member.path.exists()) {
+            let evicted = member.open().ok().and_then(|file| residency::evict(&file, &member.path).ok());
+            match evicted {
+                Some(change) => stays += change.after.cached,
+                None => refused += 1,
             }
         }
-        Ok(pages(stays))
+        (pages(stays), refused)
     }
 
     /// Brings about a state and proves it.

@@ -51,6 +51,7 @@ pub fn changed(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Machine,
+    Memory,
     Settings,
     HugePages,
     Thp,
@@ -68,7 +69,7 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
     let machine = [("kernel", seen.machine.kernel.clone()), ("processors", seen.machine.cpus.to_string())];
     out.insert(Part::Machine, machine.map(|(name, text)| (name.to_owned(), text)).into());
     if let Some(total) = seen.meminfo.data().and_then(|memory| memory.mem_total) {
-        out.entry(Part::Machine).or_default().insert("RAM".to_owned(), total.to_string());
+        out.insert(Part::Memory, [("RAM".to_owned(), total.to_string())].into());
     }
     let plain = |value: Result<Value, serde_json::Error>, prefix: &str| {
         let Ok(Value::Object(fields)) = value else { return Facts::new() };
@@ -96,7 +97,9 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
     }
     if let Some(pools) = seen.hugepages.data() {
         let one = |pool: &ramline_snapshot::hugepages::HugePool| {
-            (format!("huge pages of {}", pool.page), pool.total.to_string())
+            // Without those that were made on demand, which are use.
+            let kept = ramline_units::growth(pool.surplus, pool.total).unwrap_or(0);
+            (format!("huge pages of {}", pool.page), kept.to_string())
         };
         out.insert(Part::HugePages, pools.iter().map(one).collect());
     }

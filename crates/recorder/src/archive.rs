@@ -248,7 +248,7 @@ impl Part {
     }
 
     /// The checksums of an instant and of the next one fit: what was found by their times is where it was asked for.
-    fn is_sound(&self, index: usize) -> bool {
+    pub(crate) fn is_sound(&self, index: usize) -> bool {
         let fits = |index: usize| self.instants.get(index).is_none_or(|instant| self.frame(*instant).is_some());
         fits(index) && fits(index + 1)
     }

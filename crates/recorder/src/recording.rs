@@ -262,8 +262,9 @@ impl Recorder {
         self.kills = kills.or(self.kills);
         let last = self.waited.zip(waited).and_then(|((then, some, full), now)| {
             // Of the time that has passed, which is a second where nothing holds the recorder up.
-            let seconds = at.boot_ms.checked_sub(then)?.max(SECOND) / SECOND;
-            Some((growth(some, now.0)? / seconds, growth(full, now.1)? / seconds))
+            let passed_ms = at.boot_ms.checked_sub(then)?.max(SECOND);
+            let each_second = |waited: u64| waited.saturating_mul(SECOND) / passed_ms;
+            Some((each_second(growth(some, now.0)?), each_second(growth(full, now.1)?)))
         });
         self.waited = waited.map(|(some, full)| (at.boot_ms, some, full)).or(self.waited);
         let stalled = last.is_some_and(|(_, full)| full >= STALL_US);

@@ -25,7 +25,10 @@ impl Archive {
             Step::Forward => part.instants.iter().position(|instant| instant.at.wall_ms > wall_ms),
         };
         let look = |file| {
-            let part = Part::skim(file).ok()?;
+            let mut part = Part::skim(file).ok()?;
+            if in_part(&part).is_some_and(|index| !part.is_sound(index)) {
+                part = Part::read(file).ok()?;
+            }
             let index = in_part(&part)?;
             Some(part.moment(index, None).map_err(NotFound::Error))
         };

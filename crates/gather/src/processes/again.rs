@@ -43,10 +43,8 @@ impl Again {
         for pid in proc.pids()? {
             let mut buffer = [0; 128];
             let known = before.remove(&pid);
-            let sizes = match &known {
-                Some(known) if known.process.kernel_thread => &[],
-                _ => proc.sizes(pid, &mut buffer).unwrap_or_default(),
-            };
+            // Those of kernel threads too: the number of one that has ended may be a program's by now.
+            let sizes = proc.sizes(pid, &mut buffer).unwrap_or_default();
             match known {
                 Some(known) if known.sizes == sizes => {
                     self.unchanged.insert(pid);
@@ -55,8 +53,7 @@ impl Again {
                 _ => {
                     worker.process(pid);
                     if let Some(process) = worker.list.pop() {
-                        let sizes = if process.kernel_thread { Vec::new() } else { sizes.to_vec() };
-                        self.known.insert(pid, Known { sizes, process });
+                        self.known.insert(pid, Known { sizes: sizes.to_vec(), process });
                     }
                 }
             }

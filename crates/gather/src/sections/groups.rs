@@ -286,6 +286,8 @@ fn made(
     }
     let mut malformed = Vec::new();
     let mut group = Group::from_files_kept(version, &dir.to_string_lossy(), files, is_kept, &mut malformed);
+    // The most may have been read a minute ago.
+    group.peak = group.peak.map(|peak| group.current.map_or(peak, |current| peak.max(current)));
     out.unreadable += malformed.len() as u64;
     out.unseen.extend(malformed.into_iter().take(NAMED.saturating_sub(out.unseen.len())));
     group.path = path_of(below.as_os_str());

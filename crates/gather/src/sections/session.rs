@@ -56,7 +56,10 @@ mod tests {
     fn a_second_reading_has_what_the_first_had_and_is_of_its_own_moment() {
         const WANT: Wanted = Wanted { meminfo: true, vmstat: true, mounts: true, groups: true, ..Wanted::NOTHING };
         let mut session = Session::new(&Root::live());
-        let (first, second) = (session.snapshot(WANT), session.snapshot(WANT));
+        let first = session.snapshot(WANT);
+        // Page faults of our own, so that there are some in between.
+        drop(std::hint::black_box(vec![1_u8; 8 << 20]));
+        let second = session.snapshot(WANT);
         assert!(second.machine.uptime > first.machine.uptime && second.machine.host == first.machine.host);
         assert_eq!(second.mem_total(), gather(&Root::live(), WANT).mem_total());
         let mounts = |seen: &Snapshot| seen.mounts.data().map(Vec::len);

@@ -29,8 +29,8 @@ const LEAST: usize = 1 << 14;
 const REMEMBERED: i32 = 1 << 16;
 // One of them: mapping, first and last page, and when: twice the epoch, and one more when it was reported a second time.
 const REMEMBERED_SIZE: u32 = 32;
-// The read before on this processor: mapping, last page, when.
-const BEFORE_SIZE: u32 = 24;
+// The read before on this processor: mapping, last page, when, and the thread.
+const BEFORE_SIZE: u32 = 32;
 
 /// Pages of a file that were read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -363,18 +363,21 @@ impl Repeats {
         p.load(R6, FRAME, -24);
         p.load(R7, FRAME, -32);
         // One page, and the same as before, is still one use of it, as the kernel counts (mark_page_accessed in filemap_read).
+        p.call(Helper::CurrentPidTgid);
+        p.store(FRAME, -48, R0);
         p.store_value(FRAME, -8, 0);
         Repeats::look_up(p, &self.before);
         p.load(R2, FRAME, -40);
+        p.load(R3, FRAME, -48);
         let many = p.jump_if_unequal(R7, R2);
-        let others = [(0, R6), (8, R7), (16, R8)].map(|(at, new)| {
+        let others = [(0, R6), (8, R7), (16, R8), (24, R3)].map(|(at, new)| {
             p.load(R1, R0, at);
             p.jump_if_unequal(R1, new)
         });
         p.end();
         p.land(many);
         others.into_iter().for_each(|jump| p.land(jump));
-        for (at, new) in [(0, R6), (8, R2), (16, R8)] {
+        for (at, new) in [(0, R6), (8, R2), (16, R8), (24, R3)] {
             p.store(R0, at, new);
         }
         // The place of the page.

@@ -264,8 +264,8 @@ impl Fields {
 
     /// Ends the program unless the group whose `mem_cgroup` is at register 6 was chosen.
     ///
-    /// What was found out once is remembered by that address. It stays true: the chosen groups were there before the watch, so that no group made later is
-    /// one of them; an address of a chosen group is another's only after the chosen one is gone, and what it had with it.
+    /// What was found out once is remembered by that address. The chosen groups were there before the watch, so that no group made later is one of them. Once a
+    /// chosen group is gone its address may become another's; then the watch has nothing to say any more.
     fn end_unless_chosen(&self, p: &mut Assembler, maps: &Maps) {
         let key = |p: &mut Assembler, at: i32| {
             p.copy(R2, FRAME);

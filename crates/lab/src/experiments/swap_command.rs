@@ -164,7 +164,7 @@ impl Series for SwapCommand {
         bench.progress.step("running the command without a limit, to see which files it opens");
         self.files = self.find_files(bench)?;
         bench.progress.step("running the command without a limit, to see how much memory it uses");
-        self.begin_cold()?;
+        self.begin_cold();
         let (ran, peak) = self.alone(None, bench)?;
         // A kernel without a peak (cgroup v2 before 5.19) still knows the largest process.
         self.used = peak.unwrap_or(ran.usage.max_rss);
@@ -186,7 +186,7 @@ impl Series for SwapCommand {
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         requirements::describe(record, Some(self.hierarchy.version()), self.place.as_ref());
-        let stays = self.begin_cold()?;
+        let (stays, refused) = self.begin_cold();
         let room = Bytes(self.used.0.saturating_mul(ROOM));
         let sizes = Sizes {
             hierarchy: &self.hierarchy,
@@ -200,8 +200,11 @@ impl Series for SwapCommand {
         record.verified.insert("used without a limit".to_owned(), self.used.to_string());
         match &self.files {
             Ok(files) => {
-                let cold = format!("{} evicted, {stays} of them stay", files.len());
+                let cold = format!("{} evicted before the run, {stays} of them could not be", files.len());
                 record.verified.insert("its files".to_owned(), cold);
+                if refused > 0 {
+                    record.notes.push(format!("{refused} of its files could not be evicted from the page cache"));
+                }
             }
             Err(why) => {
                 record.notes.push(format!("its files were in the page cache as the run before left them: {why}"))
@@ -251,9 +254,9 @@ impl SwapCommand {
         Ok(FileSet::opened_by(&opened).map_err(|error| error.to_string()))
     }
 
-    /// Evicts the command's files; how much of them stays.
-    fn begin_cold(&self) -> Result<Bytes> {
-        self.files.as_ref().map_or(Ok(Bytes::ZERO), FileSet::evict_present)
+    /// Evicts the command's files; how much of them stays, and how many cannot be evicted.
+    fn begin_cold(&self) -> (Bytes, u64) {
+        self.files.as_ref().map_or((Bytes::ZERO, 0), FileSet::evict_present)
     }
 }
 

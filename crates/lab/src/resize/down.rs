@@ -181,10 +181,18 @@ impl Ramp<'_> {
         Ok(())
     }
 
-    /// The share of its time that it lost more than before. What the machine waits for while the group misses nothing is another's.
+    /// The share of its time that it lost more than before. What the machine waits for while the group misses nothing and does not meet its limit is another's.
     pub(super) fn lost(&self, sample: &TrialSample) -> Option<f64> {
-        let is_others = self.done.time_lost_by == TimeLostBy::MachinePressure && sample.misses <= 0.0;
+        let by_machine = self.done.time_lost_by == TimeLostBy::MachinePressure;
+        let is_others = by_machine && sample.misses <= 0.0 && !self.met_its_limit();
         sample.lost.map(|lost| if is_others { 0.0 } else { lost - self.baseline })
+    }
+
+    /// In the last second it reclaimed to stay below its limit, or had major faults.
+    fn met_its_limit(&self) -> bool {
+        let Some((first, last)) = self.readings.front().zip(self.readings.back()) else { return true };
+        let (first, last) = (first.stat(), last.stat());
+        first.limit_hits != last.limit_hits || first.pgmajfault != last.pgmajfault
     }
 
     /// It had no memory left at its limit, be it for a moment.

@@ -35,8 +35,9 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
         Some(_) if past.dir.is_none() => None,
         _ => kill.at.as_ref().and_then(|at| {
             let group = kill.group.as_deref().filter(|_| kill.killer == Killer::KernelMemcg);
-            // Its lines have the clock of a boot that is over; when it was written is known.
-            grown(written.or_else(|| unix(at))?, group, past)
+            // Its lines have the clock of a boot that is over; when it was written is known, and how long before its end the kill was.
+            let of_kept = written.map(|written| Some(written - seconds_between(at, log.ends.as_ref()?)?));
+            grown(of_kept.unwrap_or_else(|| unix(at))?, group, past)
         }),
     };
     let explained = explained(kill);
@@ -45,6 +46,12 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
         None => explained,
     })?;
     Ok(exit::DONE)
+}
+
+/// By the clock of one boot.
+#[expect(clippy::cast_possible_truncation, reason = "seconds since boot")]
+fn seconds_between(first: &Stamp, last: &Stamp) -> Option<i64> {
+    Some((last.boot? - first.boot?) as i64)
 }
 
 /// So long before a kill growth is looked for.

@@ -1,7 +1,7 @@
 //! Groups that stay open from one walk to the next: their directories, the files that change, and the text of those that hardly do.
 //!
 //! Worked example: of a service of version 1 three files are read each time, at a microsecond each and `memory.stat` at 8, where opening
-//! them takes 5 more each. The most it ever used, its swappiness and limits that no metric has are read by the minute.
+//! them takes 5 more each. The most it ever used is read by the minute.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -39,6 +39,7 @@ pub struct OpenGroup {
     texts_since: Instant,
     /// A file of it was refused because the group is gone.
     pub is_gone: bool,
+    /// The last walk that kept it; 0 for one that was opened in this walk.
     walk: usize,
 }
 
@@ -70,15 +71,19 @@ impl OpenGroups {
         Some(group)
     }
 
-    /// Leaves it open for the next walk, if it may stay.
+    /// Leaves it open for the next walk: one that stayed before, or a new one while there are descriptors for it.
     pub fn keep(&self, below: &Path, mut group: OpenGroup) {
-        group.walk = self.walks.load(Ordering::Relaxed);
-        if !group.is_gone && self.may_open(self.most) {
-            self.by_path.lock().unwrap_or_else(PoisonError::into_inner).insert(below.to_owned(), group);
+        let is_new = group.walk == 0;
+        if group.is_gone || (is_new && !self.may_open(self.most)) {
+            self.open.fetch_sub(group.files.len() + usize::from(!is_new), Ordering::Relaxed);
+            return;
         }
+        self.open.fetch_add(usize::from(is_new), Ordering::Relaxed);
+        group.walk = self.walks.load(Ordering::Relaxed);
+        self.by_path.lock().unwrap_or_else(PoisonError::into_inner).insert(below.to_owned(), group);
     }
 
-    /// To be called after a walk: what it did not meet is closed.
+    /// To be called after a walk: what it did not meet is closed, and what is open is counted anew.
     pub fn end(&self) {
         let walk = self.walks.load(Ordering::Relaxed);
         let mut groups = self.by_path.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,22 +105,11 @@ impl OpenGroups {
     }
 }
 
-/// What a process of the group does not change each second, and neither the verdict nor a metric rests on.
+/// What a process of the group does not change each second, and neither the verdict, a finding nor a metric rests on.
 fn changes_seldom(version: Version, name: &str) -> bool {
     match version {
-        Version::V1 => {
-            ["memory.swappiness", "memory.max_usage_in_bytes", "memory.kmem.tcp.usage_in_bytes"].contains(&name)
-        }
-        Version::V2 => [
-            "memory.peak",
-            "memory.high",
-            "memory.low",
-            "memory.min",
-            "memory.swap.max",
-            "memory.zswap.max",
-            "cgroup.stat",
-        ]
-        .contains(&name),
+        Version::V1 => ["memory.max_usage_in_bytes", "memory.kmem.tcp.usage_in_bytes"].contains(&name),
+        Version::V2 => ["memory.peak", "memory.zswap.max", "cgroup.stat"].contains(&name),
     }
 }
 
