@@ -88,7 +88,7 @@ pub enum TimeLostBy {
     GroupPressure,
     /// The kernel, of the whole machine (PSI); taken for the group's while the group missed something.
     MachinePressure,
-    /// Nobody: misses, each as long as a read took the disk.
+    /// Estimated: misses, each as long as a read took the disk.
     #[default]
     Misses,
 }

@@ -13,6 +13,7 @@ pub mod kernel_memory;
 pub mod page_cache;
 pub mod page_tables;
 mod program;
+mod repeats;
 mod ring;
 
 pub use file_reads::{FileRead, FileReads};

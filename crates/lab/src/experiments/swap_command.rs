@@ -2,7 +2,7 @@
 //!
 //! Ratios and microseconds of single pages do not say what an application gains; this does, for one command on one machine. A pool is
 //! part of the limit, as it is part of RAM on a machine, and so are the command's files: each run begins with none of them in the page cache,
-//! where pages that another run read would be charged to nobody. What it is not: a search for the limit, which is [`super::knee`].
+//! where pages that another run read would not count in its limit. What it is not: a search for the limit, which is [`super::knee`].
 
 use ramline_evidence::{PoolBalance, TIMES_AS_LONG};
 
