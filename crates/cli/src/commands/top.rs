@@ -53,7 +53,7 @@ impl Top {
         signals::install();
         ramline_kernel::own_memory::one_heap();
         let looks = Looks { colour: output::style().colour, ascii: terminal::is_plain() };
-        let options = Options { every: self.every, looks, interrupted: signals::interrupted };
+        let options = Options { every: self.every, looks, interrupted: signals::interrupted, gone: exit::FAILED };
         let root = source.kernel_root()?;
         let mut feed = Live::new(&root, self.every, self.history.clone());
         ramline_live::run(&mut feed, options).map_err(|error| KernelError::io("draw on", "the terminal", error))?;
