@@ -55,7 +55,7 @@ impl Regions {
             return None;
         }
         let backing = Backing::File { id, name: None };
-        let region = self.add(Region { backing, bytes: end, executable: false, compressed: None });
+        let region = self.add(Region { backing, bytes: end, executable: false });
         self.files.insert(id, (region, end));
         Some(region)
     }
@@ -78,7 +78,7 @@ impl Regions {
         } else {
             Backing::File { id, name: Some(name.to_owned()).filter(|name| (1..=LONGEST_NAME).contains(&name.len())) }
         };
-        let region = self.add(Region { backing, bytes: end, executable: mapping.executable, compressed: None });
+        let region = self.add(Region { backing, bytes: end, executable: mapping.executable });
         self.files.insert(id, (region, end));
         region
     }

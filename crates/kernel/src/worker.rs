@@ -114,7 +114,7 @@ pub fn are_allowed() -> bool {
 }
 
 /// A thread that does little and has a small stack; `None` where no more threads are allowed.
-pub(crate) fn small<T: Send + 'static>(
+pub fn small<T: Send + 'static>(
     kind: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<JoinHandle<T>> {

@@ -30,4 +30,4 @@ pub use app::{App, Effect};
 pub use draw::draw;
 pub use keys::Key;
 pub use page::{Ask, Feed, Looks, Page, Time, View};
-pub use run::{Options, run};
+pub use run::{Options, run, wait_for_hangup};

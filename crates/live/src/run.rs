@@ -3,7 +3,6 @@
 //! A terminal that is slow makes the loop wait while it writes, so that fewer pages are asked for; none is queued.
 
 use std::io;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -17,8 +16,6 @@ use crate::terminal::Screen;
 
 /// A signal is seen after so long at the latest.
 const SLICE: Duration = Duration::from_millis(250);
-/// The loop has so long to see by itself that the terminal is gone.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// How a live screen is run.
 #[derive(Debug, Clone, Copy)]
@@ -29,8 +26,6 @@ pub struct Options {
     pub looks: Looks,
     /// True once a signal has asked to end.
     pub interrupted: fn() -> bool,
-    /// The program's exit code where the terminal went while a key was read.
-    pub gone: u8,
 }
 
 /// Shows pages until a key or a signal ends it.
@@ -39,7 +34,6 @@ pub struct Options {
 /// The terminal cannot be switched, or is gone.
 pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
     let mut screen = Screen::take(options.looks)?;
-    end_without_terminal(options.gone)?;
     let mut app = App::new(feed.views(), options.looks);
     let mut next = Instant::now();
     let mut todo = Effect::Draw;
@@ -90,17 +84,12 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the program a second after its terminal is gone, unless the loop has ended it: crossterm, which reads the keys, repeats a read for ever that
-/// fails or is empty, and a terminal may go between the loop's own look and that read.
-fn end_without_terminal(code: u8) -> io::Result<()> {
-    let watch = move || {
-        let stdin = io::stdin();
-        // Only what needs not be asked for: HUP, ERR, NVAL.
-        while let Err(Errno::INTR) | Ok(0) = poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None) {}
-        thread::sleep(GRACE);
-        std::process::exit(code.into());
-    };
-    thread::Builder::new().name("terminal".to_owned()).stack_size(64 << 10).spawn(watch).map(drop)
+/// Waits until the terminal is gone. For a thread beside [`run`], which then ends the program should the loop not have ended it: crossterm, which reads the
+/// keys, repeats a read for ever that fails or is empty, and a terminal may go between the loop's own look and that read.
+pub fn wait_for_hangup() {
+    let stdin = io::stdin();
+    // Only what needs not be asked for: HUP, ERR, NVAL.
+    while let Err(Errno::INTR) | Ok(0) = poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None) {}
 }
 
 /// Waits for input, at most so long; where the terminal is gone, keys are not asked for.

@@ -67,7 +67,7 @@ fn export(pages: impl Iterator<Item = u64>) -> Result<(), Box<dyn std::error::Er
     let header = Header { page: 4096, origin: Origin::generated("zipf", Some(256)) };
     let mut writer = Writer::new(Vec::new(), &header)?;
     let backing = Backing::File { id: FileId { device: 0, inode: 1 }, name: None };
-    writer.region(&touches::Region { backing, bytes: PAGES as u64 * PAGE, executable: false, compressed: None })?;
+    writer.region(&touches::Region { backing, bytes: PAGES as u64 * PAGE, executable: false })?;
     for page in pages {
         let access = touches::Access::Read { within: 0, bytes: 4096 };
         writer.record(&Record::Touch(PageTouch { region: 0, page, access, thread: 0, cpu_ns: 1000 }))?;

@@ -29,7 +29,7 @@ use std::io::{Read, Seek};
 
 use crate::error::TouchesError;
 use crate::touch::{Memory, Region};
-use crate::touches::{Backing, Change, EpochAccess, EpochState, Header, Reader, Record, Run};
+use crate::touches::{Backing, Change, EpochAccess, EpochState, Header, Reader, Record, Run, Sample};
 
 pub use drawn::{Drawn, Open};
 use pages::{Numbering, Place};
@@ -73,6 +73,7 @@ pub struct Recording {
     epochs: Vec<EpochParts>,
     whole: bool,
     anonymous_tables: u64,
+    sample: Option<Sample>,
 }
 
 /// What a recording holds, in numbers.
@@ -134,8 +135,9 @@ impl Recording {
         }
         let (regions, places) = pages.numbered(reader.regions(), reader.room() / 2)?;
         let anonymous_tables = pages.anonymous_tables(reader.regions());
-        let mut out =
-            Recording { header, regions, stretches: Vec::new(), held: 0, epochs: Vec::new(), whole, anonymous_tables };
+        let sample = reader.sample().filter(|sample| !sample.is_empty()).cloned();
+        let (stretches, epochs) = (Vec::new(), Vec::new());
+        let mut out = Recording { header, regions, stretches, held: 0, epochs, whole, anonymous_tables, sample };
         reader.rewind()?;
         out.fill(reader, &pages, &places)?;
         // The loader of a program reads files before anything of the program was seen.
@@ -209,6 +211,12 @@ impl Recording {
         &self.header
     }
 
+    /// What sampled pages compress to; `None` where it has no sample.
+    #[must_use]
+    pub const fn sample(&self) -> Option<&Sample> {
+        self.sample.as_ref()
+    }
+
     /// The file was finished by its recorder.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
@@ -259,6 +267,7 @@ impl Recording {
             regions: self.regions.clone(),
             stretches: self.held().to_vec(),
             epochs: self.epochs.clone(),
+            sample: self.sample.clone(),
             ..*self
         };
         for epoch in &mut out.epochs {

@@ -61,8 +61,24 @@ pub struct TouchesSummary {
     pub resident_peak: Option<Bytes>,
     /// Changes of mappings.
     pub changes: u64,
+    /// What sampled pages compress to, by algorithm.
+    pub compresses: Vec<CompressedSummary>,
     /// Its regions.
     pub regions: Vec<RegionSummary>,
+}
+
+/// What sampled pages compress to with one algorithm.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CompressedSummary {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Pages of the sample.
+    pub pages: u64,
+    /// Bytes of all of them, compressed.
+    pub size: Bytes,
+    /// The same as a share of what they take uncompressed.
+    pub share: Option<f64>,
 }
 
 /// What was touched of a region.
@@ -189,6 +205,9 @@ impl Counting {
         all.bytes_per_touch = ratio(all.file_size.0, all.touches);
         all.write_share = ratio(all.stores + all.writes, all.touches);
         all.threads = self.threads.len() as u64;
+        let sampled = reader.sample().map(|sample| sample.by_algorithm.as_slice()).unwrap_or_default();
+        all.compresses =
+            sampled.iter().map(|(name, lengths)| CompressedSummary::new(name, lengths, header.page)).collect();
         let (mut counts, mut unions) = (self.regions.into_iter(), self.epoch_pages.into_iter());
         all.regions = (0..)
             .zip(reader.regions())
@@ -199,6 +218,14 @@ impl Counting {
             })
             .collect();
         all
+    }
+}
+
+impl CompressedSummary {
+    fn new(algorithm: &str, lengths: &[u16], page: u32) -> CompressedSummary {
+        let (size, pages) = (Bytes(lengths.iter().map(|length| u64::from(*length)).sum()), lengths.len() as u64);
+        let share = size.share_of(Bytes(pages.saturating_mul(page.into())));
+        CompressedSummary { algorithm: algorithm.to_owned(), pages, size, share }
     }
 }
 

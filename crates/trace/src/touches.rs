@@ -18,7 +18,7 @@
 //! # Ok::<(), ramline_trace::touches::TouchesError>(())
 //! ```
 //!
-//! # The format, version 3
+//! # The format, version 4
 //!
 //! Numbers are little-endian; a *number* without a width is LEB128 of at most 64 bits.
 //!
@@ -29,7 +29,8 @@
 //! | frames | each: kind (4 letters), length of what follows the head, records in it (u32 each), time (u64), CRC32C of all that (u32), the contents |
 //! | `RGNS` | regions, numbered in the order of the file |
 //! | `BLCK` | up to 65,536 records, decoded without any other block; its time is the clock before its first record |
-//! | `INDX` | where every frame stands, how many records it has and its time; the last frame |
+//! | `SMPL` | of a recording: what sampled pages compress to, by algorithm; in no index |
+//! | `INDX` | where every `RGNS` and `BLCK` stands, how many records it has and its time; the last frame |
 //! | end | offset of `INDX` (u64), `touchend` |
 //!
 //! A touch is a byte that says how, then only what is new: the region where it is not the one that followed the last time, the thread, the CPU
@@ -47,6 +48,7 @@ mod load;
 mod reader;
 mod record;
 mod region;
+mod sample;
 mod writer;
 
 pub use crate::error::TouchesError;
@@ -57,13 +59,14 @@ pub use index::Index;
 pub use load::write_load;
 pub use reader::{Reader, each_touch};
 pub use record::{Access, Change, Epoch, EpochAccess, EpochState, PageTouch, Record, Run};
-pub use region::{Backing, Compressed, Region};
+pub use region::{Backing, Region};
+pub use sample::Sample;
 pub use writer::Writer;
 
 /// The bytes every file of touches begins with.
 pub const MAGIC: &[u8; 16] = b"ramline touches\n";
-/// The version of what is recorded. The version before has no pages of read(2) and write(2); the first one no states of epochs.
-pub const VERSION: u32 = 3;
+/// The version of what is recorded. Version 3 has no sample of what pages compress to, version 2 also no pages of read(2) and write(2); the first one no states of epochs.
+pub const VERSION: u32 = 4;
 /// The first version, which is still read, and written for everything that is not recorded.
 pub const VERSION_OF_LOADS: u32 = 1;
 /// Pages of a region are numbered below this: 4 PiB of small pages. Region and page fit into one 64-bit number.

@@ -2,7 +2,7 @@
 
 use ramline_sheet::format;
 use ramline_trace::curve::{CurvePoint, MissCurve};
-use ramline_trace::summary::{RegionSummary, TouchesSummary};
+use ramline_trace::summary::{CompressedSummary, RegionSummary, TouchesSummary};
 
 use crate::prelude::*;
 
@@ -58,6 +58,13 @@ impl Screen for TouchesSummary {
         let of = if self.touches == 0 && self.epochs > 0 { "CPU time in epochs" } else { "CPU time between touches" };
         rows.push((of, format::latency(self.cpu)));
         sheet.table(Table::of(&rows).left("", |row| row.0).right("", |row| row.1.clone()));
+        let share = |one: &CompressedSummary| one.share.map_or_else(|| NONE.to_owned(), format::percent);
+        if let Some(first) = self.compresses.first() {
+            let table = Table::of(&self.compresses)
+                .left("algorithm", |one| one.algorithm.clone())
+                .right("compressed to", share);
+            sheet.headed_table(format!("A sample of {}", number::things(first.pages, "page")), table);
+        }
         let table = Table::of(&self.regions)
             .right("region", |region| u64::from(region.region))
             .left("memory", memory)

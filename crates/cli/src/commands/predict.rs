@@ -21,7 +21,6 @@ use ramline_sandbox::progress::Progress;
 use ramline_view::Prediction;
 
 use self::load::Predicted;
-use self::recorded::Recorded;
 use super::lab;
 use crate::prelude::*;
 
@@ -191,9 +190,7 @@ impl Predict {
             let question = with(question.with_limits(others.collect::<Result<_>>()?));
             let mut terminal = Terminal::new();
             let sampled = |fill: &str, algorithm: Option<&str>, seed: u64, pages: u32| match &predicted {
-                Predicted::Recorded(Recorded { contents: Some(contents), .. }) => {
-                    contents.lengths(fill, algorithm, seed, pages)
-                }
+                Predicted::Recorded(recorded) => recorded.lengths((fill, algorithm), seed, pages),
                 _ => compressed(fill, algorithm, seed, pages),
             };
             let caller = Caller { compress: &sampled, ..caller };

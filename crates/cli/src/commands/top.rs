@@ -7,6 +7,7 @@ mod recorded;
 mod tests;
 mod views;
 
+use ramline_kernel::worker;
 use ramline_live::{Looks, Options};
 
 use self::feed::Live;
@@ -31,6 +32,8 @@ pub struct Top {
 
 /// The shortest refresh interval: a shorter one would load the machine and could not be read.
 const LEAST: Duration = Duration::from_millis(100);
+/// The screen has so long to end by itself when its terminal is gone.
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Top {
     /// Runs the command.
@@ -53,9 +56,15 @@ impl Top {
         signals::install();
         ramline_kernel::own_memory::one_heap();
         let looks = Looks { colour: output::style().colour, ascii: terminal::is_plain() };
-        let options = Options { every: self.every, looks, interrupted: signals::interrupted, gone: exit::FAILED };
+        let options = Options { every: self.every, looks, interrupted: signals::interrupted };
         let root = source.kernel_root()?;
         let mut feed = Live::new(&root, self.every, self.history.clone());
+        // Where no thread may be begun, only the loop's own look is left.
+        let _beside = worker::small("terminal", || {
+            ramline_live::wait_for_hangup();
+            std::thread::sleep(GRACE);
+            std::process::exit(exit::FAILED.into())
+        });
         ramline_live::run(&mut feed, options).map_err(|error| KernelError::io("draw on", "the terminal", error))?;
         Ok(exit::DONE)
     }

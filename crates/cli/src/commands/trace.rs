@@ -1,5 +1,6 @@
 //! `ramline trace`: files of touches, by which a load is kept, looked at, carried elsewhere and simulated.
 
+pub mod contents;
 mod curve;
 mod export;
 pub mod files;

@@ -187,7 +187,60 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     Ok(profile)
 }
 
-/// What sampled pages of processes compress to, by algorithm; 0 for one of a repeated word. None is brought back from swap for it, and nothing is timed.
+/// Pages of processes, read and not yet compressed. What they hold is overwritten when this is dropped.
+#[derive(Debug)]
+pub struct Sampled(sample::Sample);
+
+/// Reads a sample of the pages that processes have in RAM. None is brought back from swap for it.
+///
+/// # Errors
+/// No page could be read.
+pub fn sampled(root: &Root, ids: &[u32], pages: usize, time: Duration) -> Result<Sampled, PagesError> {
+    let over = {
+        let start = Instant::now();
+        move || start.elapsed() > time
+    };
+    arena::seclude(root)?;
+    let ranges = of(root, ids, &over);
+    let page = usize::try_from(process::page_size()).unwrap_or(4096);
+    let wish = Wish { root, scope: String::new(), seed: 256, pages, swapped: 0, over: &over };
+    Ok(Sampled(sample::draw(&wish, &ranges, Arena::new(Bytes(wide(pages * page)))?, page)?))
+}
+
+impl Sampled {
+    /// How many pages the processes had in RAM.
+    #[must_use]
+    pub fn present(&self) -> u64 {
+        self.0.sampling.present
+    }
+
+    /// What the pages compress to, by algorithm; 0 for one of a repeated word.
+    ///
+    /// # Errors
+    /// There is no such algorithm.
+    pub fn lengths(&self, algorithms: &[String]) -> Result<Vec<(String, Vec<u16>)>, PagesError> {
+        let (sample, page) = (&self.0, self.0.page_bytes());
+        let mut out = Vec::new();
+        let mut room = vec![0_u8; 2 * page];
+        for name in algorithms {
+            let mut codec = named(name).map_err(|rule| PagesError::Algorithm { name: name.clone(), rule })?;
+            let mut length = |index: usize| {
+                let contents = sample.page(index);
+                if sample::repeated(contents).is_some() {
+                    return 0;
+                }
+                let length = codec.compress(contents, &mut room).unwrap_or(page).min(page);
+                u16::try_from(length).unwrap_or(u16::MAX)
+            };
+            out.push((name.clone(), (0..sample.len()).map(&mut length).collect()));
+        }
+        room.fill(0);
+        arena::overwrite_freed();
+        Ok(out)
+    }
+}
+
+/// What sampled pages of processes compress to, by algorithm; nothing is timed.
 ///
 /// # Errors
 /// There is no such algorithm, or no page could be read.
@@ -198,32 +251,7 @@ pub fn lengths(
     pages: usize,
     time: Duration,
 ) -> Result<Vec<(String, Vec<u16>)>, PagesError> {
-    let over = {
-        let start = Instant::now();
-        move || start.elapsed() > time
-    };
-    arena::seclude(root)?;
-    let ranges = of(root, ids, &over);
-    let page = usize::try_from(process::page_size()).unwrap_or(4096);
-    let wish = Wish { root, scope: String::new(), seed: 256, pages, swapped: 0, over: &over };
-    let sample = sample::draw(&wish, &ranges, Arena::new(Bytes(wide(pages * page)))?, page)?;
-    let mut out = Vec::new();
-    let mut room = vec![0_u8; 2 * page];
-    for name in algorithms {
-        let mut codec = named(name).map_err(|rule| PagesError::Algorithm { name: name.clone(), rule })?;
-        let mut length = |index: usize| {
-            let contents = sample.page(index);
-            if sample::repeated(contents).is_some() {
-                return 0;
-            }
-            let length = codec.compress(contents, &mut room).unwrap_or(page).min(page);
-            u16::try_from(length).unwrap_or(u16::MAX)
-        };
-        out.push((name.clone(), (0..sample.len()).map(&mut length).collect()));
-    }
-    room.fill(0);
-    arena::overwrite_freed();
-    Ok(out)
+    sampled(root, ids, pages, time)?.lengths(algorithms)
 }
 
 fn processes(options: &PagesOptions) -> Result<(String, Vec<u32>), PagesError> {

@@ -19,6 +19,7 @@ pub const PADDING: usize = 8;
 pub enum Kind {
     Regions,
     Block,
+    Sample,
     Index,
 }
 
@@ -27,12 +28,13 @@ impl Kind {
         match self {
             Kind::Regions => *b"RGNS",
             Kind::Block => *b"BLCK",
+            Kind::Sample => *b"SMPL",
             Kind::Index => *b"INDX",
         }
     }
 
     fn of(letters: [u8; 4]) -> Option<Kind> {
-        [Kind::Regions, Kind::Block, Kind::Index].into_iter().find(|kind| kind.letters() == letters)
+        [Kind::Regions, Kind::Block, Kind::Sample, Kind::Index].into_iter().find(|kind| kind.letters() == letters)
     }
 }
 

@@ -40,7 +40,7 @@ fn described(region: touch::Region, number: u64) -> Region {
         Memory::Anonymous => Backing::Anonymous,
         Memory::Shared => Backing::Shared,
     };
-    Region { backing, bytes: region.bytes, executable: false, compressed: None }
+    Region { backing, bytes: region.bytes, executable: false }
 }
 
 /// A touch of a byte as one of its page.

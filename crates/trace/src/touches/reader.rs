@@ -8,7 +8,7 @@ use super::header::fill;
 use super::index::{END, Index, TAIL};
 use super::record::{PageTouch, Record};
 use super::region::get_all;
-use super::{BLOCK_RECORDS, Header, Region};
+use super::{BLOCK_RECORDS, Header, Region, Sample};
 use crate::error::TouchesError;
 
 /// Gives the records of a file.
@@ -18,6 +18,7 @@ pub struct Reader<R: Read> {
     header: Header,
     first: u64,
     regions: Vec<Region>,
+    sample: Option<Sample>,
     state: State,
     contents: Vec<u8>,
     /// Where the frame that is read, or that comes next, stands.
@@ -61,7 +62,7 @@ impl<R: Read> Reader<R> {
     pub fn new(mut from: R) -> Result<Self, TouchesError> {
         let (header, first) = Header::read(&mut from)?;
         let state = State::new(header.page);
-        let (regions, contents, seen) = (Vec::new(), Vec::new(), Index::default());
+        let (regions, sample, contents, seen) = (Vec::new(), None, Vec::new(), Index::default());
         let end = End::NotYet;
         let (block, next, at, left) = (first, first, 0, 0);
         let (all_regions, skipped) = (false, false);
@@ -70,6 +71,7 @@ impl<R: Read> Reader<R> {
             header,
             first,
             regions,
+            sample,
             state,
             contents,
             block,
@@ -92,6 +94,11 @@ impl<R: Read> Reader<R> {
     /// The regions that are known so far: all that the records read so far name.
     pub fn regions(&self) -> &[Region] {
         &self.regions
+    }
+
+    /// What sampled pages compress to, once all records were read; `None` where the file has no sample.
+    pub const fn sample(&self) -> Option<&Sample> {
+        self.sample.as_ref()
     }
 
     /// Everything was read, up to an index that agrees. False before the end, and where the file is cut off.
@@ -169,6 +176,12 @@ impl<R: Read> Reader<R> {
                     (self.at, self.left) = (0, frame.records);
                     self.state.begin(u32::try_from(self.regions.len()).unwrap_or(u32::MAX));
                     return Ok(true);
+                }
+                Kind::Sample => {
+                    self.sample = Sample::get(contents);
+                    if self.sample.is_none() {
+                        return Err(self.damaged("its sample of pages makes no sense"));
+                    }
                 }
                 Kind::Index => {
                     let index = Index::get(self.contents());
@@ -346,6 +359,22 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_of_pages_is_known_when_the_records_were_read_and_is_in_no_index() {
+        let mut writer = Writer::new(Vec::new(), &Header { page: 4096, origin: Origin::generated("t", None) }).unwrap();
+        writer.region(&Region::anonymous(1 << 30)).unwrap();
+        records()[..10].iter().for_each(|record| writer.record(record).unwrap());
+        let sample = Sample { by_algorithm: vec![("lz4".to_owned(), vec![0, 1500, 4096])] };
+        writer.sample(&sample).unwrap();
+        let file = writer.finish().unwrap();
+        let mut reader = Reader::new(Cursor::new(&file)).unwrap();
+        assert_eq!(reader.index().unwrap().records(), 10);
+        assert_eq!((read(&mut reader).unwrap().len(), reader.sample()), (10, Some(&sample)));
+        assert!(reader.is_whole());
+        let mut plain = Reader::new(Cursor::new(written(&records()[..10]))).unwrap();
+        assert_eq!((read(&mut plain).unwrap().len(), plain.sample()), (10, None));
+    }
+
+    #[test]
     fn of_a_file_that_is_cut_off_all_whole_blocks_are_read() {
         let records = records();
         let file = written(&records);
@@ -382,10 +411,10 @@ mod tests {
         assert!(error(&file[..10]).contains("cut off in its header"));
         assert!(error(&file[..30]).contains("cut off in its header"));
         let mut newer = file.clone();
-        newer[16] = 4;
-        assert!(error(&newer).contains("is of version 4 of the format, and this ramline reads up to version 3"));
+        newer[16] = 5;
+        assert!(error(&newer).contains("is of version 5 of the format, and this ramline reads up to version 4"));
         // What is recorded is of a later version than everything else, and all before are read.
-        for version in [2, 3] {
+        for version in [2, 3, 4] {
             newer[16] = version;
             assert_eq!((file[16], error(&newer).as_str()), (1, ""));
         }

@@ -17,8 +17,6 @@ pub struct Region {
     pub bytes: u64,
     /// Mapped executable: the kernel protects such pages of a file.
     pub executable: bool,
-    /// What its pages compress to, where that is known.
-    pub compressed: Option<Box<Compressed>>,
 }
 
 /// What is behind a region.
@@ -37,26 +35,17 @@ pub enum Backing {
     Shared,
 }
 
-/// How many pages of a sample compress to what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Compressed {
-    /// Pages of one repeated word, which take no room.
-    pub same: u32,
-    /// Of the others, those that take up to 1/16, 2/16, ... of a page.
-    pub sixteenths: [u32; 16],
-}
-
 impl Region {
     /// Private anonymous memory of so many bytes.
     #[must_use]
     pub const fn anonymous(bytes: u64) -> Region {
-        Region { backing: Backing::Anonymous, bytes, executable: false, compressed: None }
+        Region { backing: Backing::Anonymous, bytes, executable: false }
     }
 
     /// A file of so many bytes.
     #[must_use]
     pub const fn file(id: FileId, name: Option<String>, bytes: u64) -> Region {
-        Region { backing: Backing::File { id, name }, bytes, executable: false, compressed: None }
+        Region { backing: Backing::File { id, name }, bytes, executable: false }
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) -> Result<(), TouchesError> {
@@ -65,9 +54,7 @@ impl Region {
             Backing::Anonymous => (1, false),
             Backing::Shared => (2, false),
         };
-        out.push(
-            kind | u8::from(named) << 2 | u8::from(self.executable) << 3 | u8::from(self.compressed.is_some()) << 4,
-        );
+        out.push(kind | u8::from(named) << 2 | u8::from(self.executable) << 3);
         put(out, self.bytes);
         if let Backing::File { id, name } = &self.backing {
             put(out, u64::from(id.device));
@@ -78,9 +65,6 @@ impl Region {
                 }
                 put_bytes(out, name.as_bytes());
             }
-        }
-        if let Some(compressed) = &self.compressed {
-            [compressed.same].iter().chain(&compressed.sixteenths).for_each(|&pages| put(out, u64::from(pages)));
         }
         Ok(())
     }
@@ -99,17 +83,8 @@ impl Region {
             2 if !named => Backing::Shared,
             _ => return None,
         };
-        let compressed = if flags & 16 == 0 {
-            None
-        } else {
-            let mut compressed = Box::new(Compressed { same: from.small()?, ..Compressed::default() });
-            for pages in &mut compressed.sixteenths {
-                *pages = from.small()?;
-            }
-            Some(compressed)
-        };
-        let known = flags & 0xe0 == 0;
-        known.then_some(Region { backing, bytes, executable: flags & 8 != 0, compressed })
+        let known = flags & 0xf0 == 0;
+        known.then_some(Region { backing, bytes, executable: flags & 8 != 0 })
     }
 }
 
@@ -131,12 +106,10 @@ mod tests {
 
     #[test]
     fn a_region_is_read_as_it_was_written() {
-        let mut sixteenths = [0; 16];
-        sixteenths[3] = 1000;
         let id = FileId { device: 8 << 20 | 1, inode: 1 << 40 };
         let all = [
             Region::anonymous(1 << 30),
-            Region { compressed: Some(Box::new(Compressed { same: 7, sixteenths })), ..Region::anonymous(0) },
+            Region::anonymous(0),
             Region { executable: true, ..Region::file(id, Some("/usr/bin/vim".to_owned()), 4 << 20) },
             Region::file(id, None, u64::MAX),
             Region { backing: Backing::Shared, ..Region::anonymous(5) },

@@ -6,7 +6,7 @@ use super::block::State;
 use super::frame::{Frame, Kind};
 use super::index::{END, Index};
 use super::record::Record;
-use super::{BLOCK_RECORDS, Header, MOST_REGIONS, Region};
+use super::{BLOCK_RECORDS, Header, MOST_REGIONS, Region, Sample};
 use crate::error::TouchesError;
 
 /// A block ends before its records are complete where it has so many bytes: epochs are long.
@@ -117,6 +117,19 @@ impl<W: Write> Writer<W> {
         contents.clear();
         self.index.add(self.at, Frame { kind, length: 0, records, time_ns });
         self.at += length;
+        Ok(())
+    }
+
+    /// Writes what sampled pages compress to, behind everything so far.
+    ///
+    /// # Errors
+    /// It has more algorithms or pages than the format holds: then nothing was written; writing fails.
+    pub fn sample(&mut self, sample: &Sample) -> Result<(), TouchesError> {
+        let mut contents = Vec::new();
+        sample.put(&mut contents)?;
+        self.end_block()?;
+        self.end_regions()?;
+        self.at += Frame::write(&mut self.out, Kind::Sample, 0, self.clock_ns, &contents)?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use ramline_gather::headroom::own_headroom;
 use ramline_lab::experiments::known_load::EXPERIMENT;
 use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
 use ramline_lab::experiments::swap_command;
-use ramline_lab::forecast::refusal;
+use ramline_lab::forecast::{PredictError, compressed, refusal};
 use ramline_lab::params::Params;
 use ramline_predict::against::beside_recording;
 use ramline_predict::forecast::Forecast;
@@ -19,9 +19,10 @@ use ramline_trace::recording::Recording;
 use ramline_trace::touches::{Reader, TouchesError};
 
 use super::Predict;
-use super::contents::Contents;
+use super::contents;
 use super::load::params;
 use crate::commands::lab;
+use crate::commands::trace::contents::shares;
 use crate::commands::trace::files;
 use crate::commands::trace::record::{Session, Whose, finish, unseen};
 use crate::prelude::*;
@@ -56,8 +57,6 @@ pub struct Recorded {
     recording: Arc<Recording>,
     needs: Needs,
     notes: Vec<String>,
-    /// What its pages compress to, where it was seen.
-    pub contents: Option<Contents>,
 }
 
 impl Recorded {
@@ -68,17 +67,32 @@ impl Recorded {
     pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>, options: &Predict) -> Result<Recorded> {
         must_have_a_command(options)?;
         let recording = Recording::read(&mut reader).map_err(|error| files::of_file(path, error))?;
-        let mut notes = vec!["contents: assumed to be text; --fill random or zeros for others".to_owned()];
+        let mut notes = Vec::new();
         if !recording.is_whole() {
             notes.push("the file is cut off: predicted is what is there of it".to_owned());
         }
         Recorded::new(recording, notes)
     }
 
-    fn new(recording: Recording, notes: Vec<String>) -> Result<Recorded> {
+    fn new(recording: Recording, mut notes: Vec<String>) -> Result<Recorded> {
+        notes.insert(0, match recording.sample() {
+            Some(sample) => format!("contents: a sample of its pages compresses with {}", shares(sample)),
+            None => "contents: assumed to be text, since the recording has no sample of its pages; --fill random or zeros for others".to_owned(),
+        });
         let recording = Arc::new(recording);
         let needs = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, needs, notes, contents: None })
+        Ok(Recorded { recording, needs, notes })
+    }
+
+    /// What so many of its pages compress to: as those of its sample, unless other contents were asked for.
+    ///
+    /// # Errors
+    /// There are no such contents, or no such algorithm.
+    pub fn lengths(&self, of: (&str, Option<&str>), seed: u64, pages: u32) -> Result<Vec<u16>, PredictError> {
+        match self.recording.sample() {
+            Some(sample) => contents::lengths(sample, of, seed, pages),
+            None => compressed(of.0, of.1, seed, pages),
+        }
     }
 
     /// Records first, in memory.
@@ -96,14 +110,14 @@ impl Recorded {
         let target = whose.target(&Root::live())?;
         signals::install();
         let time = options.time.or_else(|| options.command.is_empty().then_some(TIME));
-        let mut contents = Contents::new(&options.settings_or(SETTINGS), &target.0);
         let mut session = Session::open(&whose, target, (time, options.overhead), None)?;
         // Standard output is for what is predicted.
         let beside = std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
         let mut child = session.start(&whose, beside.unwrap_or_else(|_| Stdio::null()))?;
         let room = own_headroom(&Root::live())?;
         let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
-        let recorded = session.write(&mut kept, &mut |so_far| contents.look(so_far));
+        let recorded = session.write(&mut kept);
+        let recorded = recorded.map(|(done, _)| done);
         let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == Ended::Processes);
         // What was started for this is ended when the time is over.
         let (status, usage) = child.as_mut().map(|child| finish(child, ended)).transpose()?.unzip();
@@ -127,7 +141,7 @@ impl Recorded {
                 Failure::usage(format!("{text}\n  try: a longer run, or ramline lab run knee -- COMMAND")).into()
             );
         }
-        let mut notes = vec![contents.said()];
+        let mut notes = Vec::new();
         if let Some(status) = status.filter(|status| ended.is_some() && !status.success()) {
             notes.push(format!("the command failed ({status}): what was recorded may not be what it does"));
         }
@@ -146,7 +160,7 @@ impl Recorded {
         if !recorded.damon.is_empty() {
             notes.push(format!("DAMON runs ({}): touches may be missing", recorded.damon.join(", ")));
         }
-        Ok(Recorded { contents: Some(contents), ..Recorded::new(recording, notes)? })
+        Recorded::new(recording, notes)
     }
 
     /// What is asked of the simulator, with all limits.

@@ -6,8 +6,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use ramline_capture::{CaptureError, Ended, FilesSeen, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::process::{self, Usage};
-use ramline_trace::touches::{Header, Maker, Origin, TouchesError, Writer};
+use ramline_trace::touches::{Header, Maker, Origin, Sample, TouchesError, Writer};
 
+use super::contents::{Contents, shares};
 use super::files::{TOUCHES, into_io};
 use crate::prelude::*;
 use crate::{output, place, whom};
@@ -67,7 +68,7 @@ impl Record {
         let mut session = Session::open(&whose, target, (self.time, self.overhead), dir)?;
         let mut child = session.start(&whose, Stdio::inherit())?;
         let (mut done, mut refused) = (None, None);
-        let written = out.write_with(|out| match session.write(out, &mut |_| {}) {
+        let written = out.write_with(|out| match session.write(out) {
             Ok(recorded) => {
                 done = Some(recorded);
                 Ok(())
@@ -76,15 +77,17 @@ impl Record {
             Err(CaptureError::Write(error)) => Err(into_io(error)),
             Err(CaptureError::Kernel(error)) => Err(std::io::Error::other(refused.insert(error).to_string())),
         });
-        let ended = done.as_ref().map(|done| done.ended);
+        let ended = done.as_ref().map(|(done, _)| done.ended);
         let usage = child.as_mut().map(|child| finish(child, ended)).transpose()?.map(|(_, usage)| usage);
         if let Some(error) = refused {
             return Err(error.into());
         }
         let bytes = written?;
-        if let Some(recorded) = done {
+        if let Some((recorded, sample)) = done {
             let path = if is_file { self.out.to_string_lossy() } else { "the recording".into() };
-            report(&ramline_view::escape(&path), Bytes(bytes), &recorded).iter().for_each(|line| output::tell(line));
+            report(&ramline_view::escape(&path), Bytes(bytes), &recorded, &sample)
+                .iter()
+                .for_each(|line| output::tell(line));
             if let Some((largest, seen)) = usage.and_then(|usage| unseen(&recorded, &usage)) {
                 output::tell(&format!(
                     "Lost: memory that was touched at the end. A process had up to {largest} in RAM, of which {seen} were seen."
@@ -163,6 +166,7 @@ impl Whose<'_> {
 /// A recording that is ready to begin.
 pub struct Session {
     recorder: Recorder,
+    contents: Contents,
     header: Header,
 }
 
@@ -177,12 +181,13 @@ impl Session {
         (time, overhead): (Option<Duration>, f64),
         dir: Option<PathBuf>,
     ) -> Result<Session> {
+        let contents = Contents::new(&target);
         let settings = Settings { target, time, overhead, dir };
         let page = u32::try_from(process::page_size()).unwrap_or(4096);
         let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };
         let recorder = Recorder::open(&Root::live(), settings).map_err(|error| whose.refused(error))?;
         announce(&recorder);
-        Ok(Session { recorder, header })
+        Ok(Session { recorder, contents, header })
     }
 
     /// Starts the command, if there is one; its standard output goes there.
@@ -197,19 +202,24 @@ impl Session {
         Ok(Some(child))
     }
 
-    /// Records; after each epoch something else may be done.
+    /// Records, and samples what is recorded; what the sample compresses to, or why there is none, stands beside how it went.
     ///
     /// # Errors
     /// As [`Recorder::record`].
-    pub fn write(self, out: &mut dyn Write, each: &mut dyn FnMut(&Recorded)) -> Result<Recorded, CaptureError> {
+    pub fn write(self, out: &mut dyn Write) -> Result<(Recorded, Result<Sample, String>), CaptureError> {
+        let Session { recorder, mut contents, header } = self;
         let terminal = Terminal::new();
-        let mut writer = Writer::new(out, &self.header)?;
-        let recorded = self.recorder.record(&mut writer, |so_far| {
+        let mut writer = Writer::new(out, &header)?;
+        let recorded = recorder.record(&mut writer, |so_far| {
             terminal.now(format!("recording: {} s, {} epochs", so_far.passed.as_secs(), so_far.epochs));
-            each(so_far);
+            contents.look(so_far);
         })?;
+        let sample = contents.finish();
+        if let Ok(sample) = &sample {
+            writer.sample(sample)?;
+        }
         writer.finish()?;
-        Ok(recorded)
+        Ok((recorded, sample))
     }
 }
 
@@ -246,7 +256,7 @@ pub fn unseen(done: &Recorded, usage: &Usage) -> Option<(Bytes, Bytes)> {
 }
 
 /// What was recorded, by which method, what it cost and what was lost.
-fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
+fn report(path: &str, size: Bytes, done: &Recorded, sample: &Result<Sample, String>) -> Vec<String> {
     let page = process::page_size();
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
     let share = |part: u64, whole: u64| {
@@ -286,6 +296,10 @@ fn report(path: &str, size: Bytes, done: &Recorded) -> Vec<String> {
             let why = ramline_view::escape(why);
             format!("Not recorded: which pages were written, read(2) and write(2) ({why}), the order within an epoch.")
         }
+    });
+    out.push(match sample {
+        Ok(sample) => format!("Contents: a sample of its pages compresses with {}.", shares(sample)),
+        Err(why) => format!("Not recorded: what its pages compress to ({}).", ramline_view::escape(why)),
     });
     if done.last_lost > 0 {
         out.push(format!("Lost: what {} touched last before the end.", things(done.last_lost, "process", "processes")));
