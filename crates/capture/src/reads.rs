@@ -128,13 +128,15 @@ impl Reads {
         if !read.written && self.goes_on(file, &read) {
             return;
         }
-        let by = if read.written { EpochAccess::Written } else { EpochAccess::Read };
+        // The last stretch is of this call alone.
+        let mut is_own = false;
         for page in read.first..end {
             if self.times.len() >= MOST {
                 self.incomplete = true;
                 return;
             }
-            let last = self.stretches.last_mut().filter(|last| last.file == file && last.by == by);
+            let is_alike = |last: &&mut Stretch| last.file == file && (last.by == EpochAccess::Written) == read.written;
+            let last = self.stretches.last_mut().filter(is_alike);
             // Small reads of one page, one after the other, are one use of it.
             if last.as_ref().is_some_and(|last| last.run.end() == page + 1) {
                 continue;
@@ -145,8 +147,18 @@ impl Reads {
             }
             *times += 1;
             match last {
-                Some(last) if last.run.end() == page => last.run.count += 1,
-                _ => self.stretches.push(Stretch { file, by, run: Run { first: page, count: 1 } }),
+                Some(last) if last.run.end() == page => {
+                    last.run.count += 1;
+                    // A program that reads from front to back: of such a stretch no calls are told apart.
+                    if !is_own && !read.written {
+                        last.by = EpochAccess::Read;
+                    }
+                }
+                _ => {
+                    let by = if read.written { EpochAccess::Written } else { EpochAccess::ReadCall };
+                    self.stretches.push(Stretch { file, by, run: Run { first: page, count: 1 } });
+                    is_own = true;
+                }
             }
         }
     }
@@ -222,10 +234,23 @@ mod tests {
             reads.add(read(first, 1, (5, first), false));
         }
         reads.add(read(40, 2, (5, 0), true));
-        let by = EpochAccess::Read;
+        let (by, call) = (EpochAccess::Read, EpochAccess::ReadCall);
         let written = (EpochAccess::Written, vec![(40, 2)]);
-        assert_eq!(epoch(&mut reads), [(by, vec![(9, 2)]), (by, vec![(3, 1), (9, 1)]), (by, vec![(3, 1)]), written]);
+        assert_eq!(
+            epoch(&mut reads),
+            [(by, vec![(9, 2)]), (call, vec![(3, 1), (9, 1)]), (call, vec![(3, 1)]), written]
+        );
         assert_eq!(epoch(&mut reads), []);
+    }
+
+    #[test]
+    fn a_call_stands_alone_unless_the_next_one_goes_on_behind_it() {
+        let mut reads = Reads::default();
+        for (first, count) in [(8, 2), (40, 2), (20, 2), (22, 2)] {
+            reads.add(read(first, count, (5, first + count - 1), false));
+        }
+        let (by, call) = (EpochAccess::Read, EpochAccess::ReadCall);
+        assert_eq!(epoch(&mut reads), [(call, vec![(8, 2), (40, 2)]), (by, vec![(20, 4)])]);
     }
 
     #[test]
@@ -237,7 +262,7 @@ mod tests {
         // Another thread, the same again, and a read that is beyond what a recording holds.
         reads.add(read(62, 38, (6, 99), false));
         reads.add(read(0, 100, (5, 99), false));
-        let by = EpochAccess::Read;
+        let by = EpochAccess::ReadCall;
         assert_eq!(epoch(&mut reads), [(by, vec![(0, 100)]), (by, vec![(62, 38)]), (by, vec![(0, 62)])]);
         reads.add(read(1 << 40, 1, (5, 1 << 40), false));
         assert!(reads.incomplete && epoch(&mut reads).is_empty());

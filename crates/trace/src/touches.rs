@@ -65,7 +65,7 @@ pub use writer::Writer;
 
 /// The bytes every file of touches begins with.
 pub const MAGIC: &[u8; 16] = b"ramline touches\n";
-/// The version of what is recorded. Version 3 has no sample of what pages compress to, version 2 also no pages of read(2) and write(2); the first one no states of epochs.
+/// The version of what is recorded. Version 3 has no sample of what pages compress to and no single calls of read(2), version 2 also no pages of read(2) and write(2); the first one no states of epochs.
 pub const VERSION: u32 = 4;
 /// The first version, which is still read, and written for everything that is not recorded.
 pub const VERSION_OF_LOADS: u32 = 1;

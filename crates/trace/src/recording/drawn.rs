@@ -1,7 +1,7 @@
 //! One of the access traces that would leave a recording.
 //!
 //! What is open is drawn: the order within an epoch, and which touches are stores. Touches of an epoch are given in blocks of neighbours, the blocks in an order of
-//! chance, but reads and writes of files in their own; between them passes the CPU time of the epoch. A page of anonymous memory is stored to when it is touched for the first time, since else it is the kernel's page of zeros.
+//! chance, but reads and writes of files in their own, each read(2) whole; between them passes the CPU time of the epoch. A page of anonymous memory is stored to when it is touched for the first time, since else it is the kernel's page of zeros.
 
 use std::sync::Arc;
 
@@ -10,6 +10,9 @@ use ramline_evidence::rng::SplitMix64;
 use super::{EpochParts, PAGE, Recording, Stretch};
 use crate::touch::{Access, Memory, Region, Touch, Touched, Touches};
 use crate::touches::EpochAccess;
+
+/// Pages that one call may ask for: MAX_RW_COUNT, 2 GiB less a page.
+const MOST_OF_A_CALL: u32 = (i32::MAX as u32) / PAGE;
 
 /// What a recording leaves open, and this trace has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,6 +111,14 @@ fn each(stretch: &Stretch, access: Access) -> impl Iterator<Item = Touch> + use<
     (first..first + count).map(move |page| touch(region, page, access))
 }
 
+/// One read(2) of all of it, which the kernel takes for one request; of what no call can ask for, several.
+fn calls(stretch: &Stretch) -> impl Iterator<Item = Touch> + use<> {
+    let Stretch { region, first, count, .. } = *stretch;
+    (0..count)
+        .step_by(MOST_OF_A_CALL as usize)
+        .map(move |at| touch(region, first + at, Access::Read((count - at).min(MOST_OF_A_CALL).saturating_mul(PAGE))))
+}
+
 /// The touches of an epoch; `stored` are the pages of memory that there are.
 fn of_an_epoch(
     recording: &Recording,
@@ -126,19 +137,18 @@ fn of_an_epoch(
     let (time, all) = (u128::from(epoch.state.cpu_ns / 1000), u128::from(epoch.pages.max(1)));
     let (mut done, mut passed) = (0, 0);
     for block in &blocks {
-        for page in block.first..block.first + block.count {
-            let is_chosen = share(&mut random) < open.stores;
-            let is_store = !recording.is_file(block.region) && (!stored.replace(block.region, page, true) || is_chosen);
-            out.push(touch(
-                block.region,
-                page,
-                match block.by {
-                    EpochAccess::Mapped if is_store => Access::Store,
-                    EpochAccess::Mapped => Access::Load,
-                    // What is written is there as what is read is; that it must be written before it goes is not simulated.
-                    EpochAccess::Read | EpochAccess::Written => Access::Read(PAGE),
-                },
-            ));
+        match block.by {
+            EpochAccess::Mapped => {
+                let is_file = recording.is_file(block.region);
+                out.extend((block.first..block.first + block.count).map(|page| {
+                    let is_chosen = share(&mut random) < open.stores;
+                    let is_store = !is_file && (!stored.replace(block.region, page, true) || is_chosen);
+                    touch(block.region, page, if is_store { Access::Store } else { Access::Load })
+                }));
+            }
+            EpochAccess::ReadCall => out.extend(calls(block)),
+            // What is written is there as what is read is; that it must be written before it goes is not simulated.
+            EpochAccess::Read | EpochAccess::Written => out.extend(each(block, Access::Read(PAGE))),
         }
         done += u128::from(block.count);
         compute(&mut out, time * done / all - passed);
@@ -164,6 +174,10 @@ fn share(random: &mut SplitMix64) -> f64 {
 fn shuffled(stretches: &[Stretch], block: u32, random: &mut SplitMix64) -> Vec<Stretch> {
     let mut blocks: Vec<Stretch> = Vec::new();
     for stretch in stretches {
+        if stretch.by == EpochAccess::ReadCall {
+            blocks.push(*stretch);
+            continue;
+        }
         let (mut first, end) = (stretch.first, stretch.first + stretch.count);
         while first < end {
             let count = (block - first % block).min(end - first);
@@ -210,8 +224,10 @@ impl Touches for Drawn {
         let of = |from: usize, to: usize| self.recording.stretches.get(from..to).unwrap_or_default().iter();
         let block = u64::from(self.open.block);
         let epoch = |epoch: &EpochParts| {
-            let touched =
-                of(epoch.touched, epoch.end).map(|one| u64::from(one.count) + u64::from(one.count) / block + 2);
+            let touched = of(epoch.touched, epoch.end).map(|one| match one.by {
+                EpochAccess::ReadCall => 2 + u64::from(one.count / MOST_OF_A_CALL),
+                _ => u64::from(one.count) + u64::from(one.count) / block + 2,
+            });
             2 + of(epoch.freed, epoch.touched).map(|one| u64::from(one.count)).sum::<u64>() + touched.sum::<u64>()
         };
         self.recording.epochs.iter().map(epoch).sum()
@@ -222,7 +238,7 @@ impl Touches for Drawn {
     }
 
     fn reads_several_pages(&self) -> bool {
-        false
+        self.recording.stretches.iter().any(|one| one.by == EpochAccess::ReadCall && one.count > 1)
     }
 
     fn table_bytes(&self) -> u64 {

@@ -198,3 +198,14 @@ fn reads_of_files_keep_their_order_whatever_stands_between_them() {
         assert_eq!(of_file, [90, 3, 60], "seed {seed}");
     }
 }
+
+#[test]
+fn what_one_call_read_is_one_read_of_several_pages_and_else_each_page_is_one() {
+    let read = |pages: &[Run], by| Record::Epoch(Epoch { time_ns: 5, region: FILE, by, pages: pages.to_vec() });
+    let calls = read(&[run(3, 2), run(60, 4)], EpochAccess::ReadCall);
+    let all = [state(5), epoch(5, ANONYMOUS, &[run(0, 4)]), calls, read(&[run(90, 2)], EpochAccess::Read)];
+    let drawn = pages(&recording(&all), Open { block: 1, ..OPEN });
+    let reads: Vec<_> = drawn.into_iter().filter(|(access, _)| matches!(access, Access::Read(_))).collect();
+    let of = |pages: u32, first: u64| (Access::Read(pages * 4096), first);
+    assert_eq!(reads, [of(2, 3), of(4, 60), of(1, 90), of(1, 91)]);
+}

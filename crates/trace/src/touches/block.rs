@@ -9,7 +9,7 @@
 //! | 2 to 4 | the distance in pages from the last touch of the region: 0: one ahead; 1: the same page; 2 to 6: in 1, 2, 3, 4 or 6 bytes, zigzag |
 //! | 5 | its region is named: it is not the one that followed the last time after the region of the touch before |
 //! | 6 | a byte says what else is named: 1 the thread, 2 the CPU time, 4 the extent of reads and writes (first byte in the page, bytes) |
-//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow, 0x85 the state of an epoch, 0x86 pages of an epoch's reads, 0x87 of its writes |
+//! | 7 | it is no touch: 0x80 a round, 0x81 an epoch, 0x82 map, 0x83 unmap, 0x84 grow, 0x85 the state of an epoch, 0x86 pages of an epoch's reads, 0x87 of its writes, 0x88 of its reads call by call |
 //!
 //! After it stand region, what else is named, and the distance, in this order. A block begins with region 0 followed by itself, as is every
 //! region that was not left yet, page 0 of each, thread 0, no CPU time, and an extent of one whole page.
@@ -35,6 +35,7 @@ const GROW: u8 = CONTROL | 4;
 const STATE: u8 = CONTROL | 5;
 const EPOCH_READ: u8 = CONTROL | 6;
 const EPOCH_WRITTEN: u8 = CONTROL | 7;
+const EPOCH_CALL: u8 = CONTROL | 8;
 /// Flags of a state.
 const RECLAIMED: u8 = 1;
 const INCOMPLETE: u8 = 2;
@@ -165,6 +166,7 @@ mod tests {
             epoch(EpochAccess::Mapped, vec![run(0, 1), run(2, 500), run(1 << 39, 1)]),
             epoch(EpochAccess::Read, vec![run(70, 32)]),
             epoch(EpochAccess::Written, vec![run(3, 1)]),
+            epoch(EpochAccess::ReadCall, vec![run(7, 2), run(90, 2)]),
             Record::Mapping { region: 2, change: Change::Map(run(5, 7)) },
             Record::Mapping { region: 2, change: Change::Unmap(run(6, 1)) },
             Record::Mapping { region: 0, change: Change::Grow(1 << 50) },

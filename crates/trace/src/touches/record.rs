@@ -111,8 +111,10 @@ pub enum EpochAccess {
     /// Through a mapping, read or written.
     #[default]
     Mapped,
-    /// With read(2). Records of one epoch stand in the order of the reads.
+    /// With read(2), of which it is not known how many pages each call asked for, or one page after the other. Records of one epoch stand in the order of the reads.
     Read,
+    /// With read(2), each run by one call; in order, as those before.
+    ReadCall,
     /// With write(2), or through a mapping that is shared: a clean page of a file became dirty. They stand in the order of the writes, between the reads.
     Written,
 }

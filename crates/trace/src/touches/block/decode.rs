@@ -7,8 +7,8 @@ use super::super::frame::PADDING;
 use super::super::record::{Access, Change, Epoch, EpochAccess, EpochState, PageTouch, Record, Run};
 use super::super::{MOST_BYTES, MOST_PAGES, MOST_RUNS};
 use super::{
-    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EPOCH_READ, EPOCH_WRITTEN, EXTENT, FIXED, GROW, INCOMPLETE, LENGTH, MAP, MASK,
-    MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
+    CONTROL, CPU, DISTANCE_SHIFT, EPOCH, EPOCH_CALL, EPOCH_READ, EPOCH_WRITTEN, EXTENT, FIXED, GROW, INCOMPLETE,
+    LENGTH, MAP, MASK, MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
 };
 
 const CUT: &str = "a record of a block is cut off";
@@ -111,6 +111,7 @@ impl State {
         let by = match tag {
             EPOCH => Some(EpochAccess::Mapped),
             EPOCH_READ => Some(EpochAccess::Read),
+            EPOCH_CALL => Some(EpochAccess::ReadCall),
             EPOCH_WRITTEN => Some(EpochAccess::Written),
             _ => None,
         };

@@ -4,8 +4,8 @@ use super::super::code::{put, zigzag};
 use super::super::record::{Access, Change, Epoch, EpochAccess, PageTouch, Record, Run};
 use super::super::{MOST_PAGES, MOST_RUNS};
 use super::{
-    CPU, DISTANCE_SHIFT, EPOCH, EPOCH_READ, EPOCH_WRITTEN, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK, MORE, NAMED,
-    RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
+    CPU, DISTANCE_SHIFT, EPOCH, EPOCH_CALL, EPOCH_READ, EPOCH_WRITTEN, EXTENT, GROW, INCOMPLETE, LENGTH, MAP, MASK,
+    MORE, NAMED, RECLAIMED, ROUND, STATE, State, THREAD, UNMAP,
 };
 use crate::error::TouchesError;
 
@@ -128,6 +128,7 @@ fn put_epoch(epoch: &Epoch, out: &mut Vec<u8>) -> Result<(), TouchesError> {
     out.push(match epoch.by {
         EpochAccess::Mapped => EPOCH,
         EpochAccess::Read => EPOCH_READ,
+        EpochAccess::ReadCall => EPOCH_CALL,
         EpochAccess::Written => EPOCH_WRITTEN,
     });
     [epoch.time_ns, u64::from(epoch.region), epoch.pages.len() as u64].iter().for_each(|&number| put(out, number));
