@@ -76,7 +76,7 @@ def region(numbers, out):
         one["device"], one["inode"] = numbers.number(), numbers.number()
         if flags & 4:
             one["name"] = numbers.text()
-    assert not flags & 16
+    assert not flags & 0xF0
     out.regions.append(one)
 
 
@@ -84,7 +84,7 @@ def record(numbers, out):
     tag = numbers.byte()
     if tag == 0x85:
         out.epochs.append(Epoch(numbers.number(), numbers.number(), numbers.number(), numbers.byte()))
-    elif tag in (0x81, 0x86, 0x87):
+    elif tag in (0x81, 0x86, 0x87, 0x88):
         time, region, runs = numbers.number(), numbers.number(), numbers.number()
         assert out.epochs[-1].time == time
         if tag != 0x81:
@@ -92,7 +92,7 @@ def record(numbers, out):
             for _ in range(runs):
                 first = behind + numbers.number()
                 count = numbers.number() + 1
-                out.epochs[-1].calls.append((region, {0x86: "read", 0x87: "write"}[tag], first, count))
+                out.epochs[-1].calls.append((region, {0x86: "read", 0x87: "write", 0x88: "read"}[tag], first, count))
                 behind = first + count + 1
             return
         pages, behind = out.epochs[-1].pages.setdefault(region, set()), 0

@@ -160,8 +160,13 @@ pub fn fills_limit(group: &GroupMemory) -> bool {
     !has_room(group)
 }
 
-/// A part of its limit is left, or it has none.
+/// A part of its limit is left, or it has none. One whose own limit was hit while it was watched has nothing left, whatever is free at this moment: with large
+/// folios reclaim takes megabytes at once.
 fn has_room(group: &GroupMemory) -> bool {
+    let is_own = group.bound.effective_at.as_ref() == Some(&group.path);
+    if is_own && group.rates.and_then(|rates| rates.limit_hits).is_some_and(|hits| hits > 0) {
+        return false;
+    }
     match (group.bound.room, group.bound.effective_max) {
         (Some(room), Some(limit)) => room.share_of(limit).is_some_and(|share| share > ROOM_LEFT),
         _ => true,
@@ -181,6 +186,7 @@ fn step_at(base: Bytes, more: Bytes, curve: &GhostCurve) -> NeedStep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::Rates;
     use ramline_evidence::GhostBucket;
     use ramline_snapshot::groups::Groups;
     use ramline_snapshot::machine::Machine;
@@ -252,6 +258,17 @@ mod tests {
         let steps: Vec<_> = need.steps.iter().map(|step| (step.size.0 >> 20, step.left)).collect();
         assert_eq!(steps, [(220, Some(1.0)), (250, Some(1.0)), (300, Some(1.0)), (400, Some(1.0))]);
         assert_eq!((need.steps[0].misses_per_second, need.reads_ahead), (Some(1000.0), None));
+    }
+
+    #[test]
+    fn a_group_that_hit_its_limit_while_it_was_watched_is_at_it_whatever_is_free_now() {
+        let with_hits = |hits: u64| {
+            let mut one = group(190, 190, 200, 0);
+            one.rates = one.rates.map(|rates| Rates { limit_hits: Some(hits), ..rates });
+            need(&one, curve(10_000, 10_000, 1), 2).answer
+        };
+        assert_eq!(with_hits(300), NeedAnswer::Size(Bytes::from_mib(545)));
+        assert_eq!(with_hits(0), NeedAnswer::Size(Bytes::from_mib(535)));
     }
 
     #[test]
