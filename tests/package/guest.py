@@ -10,17 +10,36 @@ from parts.guest import HostTrouble, Machine
 DENIED = ("ermission denied", "not permitted", "Read-only file system")
 
 
+def booted(machine, name, *options, **variables):
+    """What a boot of the guest printed and left; `None` where it did not run, which is a failure."""
+    try:
+        return machine.debian(name, *options, after="package-listing", **variables)
+    except HostTrouble as error:
+        check("the guest ran", False, error)
+        return None
+
+
+def ended_well(seen, steps, when=""):
+    """Every one of these steps."""
+    for step in steps:
+        check(f"{when}{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+
+
+def as_before(first, last):
+    """Files, directories and units after a purge are those from before the installation; how many there are."""
+    before, after = first.text("before.listing").splitlines(), last.text("after.listing").splitlines()
+    differ = [f"- {line}" for line in before if line not in set(after)] + [f"+ {line}" for line in after if line not in set(before)]
+    equal("after a purge all is as before", differ[:40], [])
+    return len(before)
+
+
 def trial(folder, release, build):
     """One boot of one release."""
     old = build(folder / "old", words=["--only", "deb"])["deb"]
     new = build(folder / "new", words=["--only", "deb", "--revision", "2"])["deb"]
-    machine = Machine(old, folder, release)
-    try:
-        seen = machine.debian("package", "--bin", str(new), after="package-listing", OLD=old.name, NEW=new.name)
-    except HostTrouble as error:
-        check("the guest ran", False, error)
-        return
-    judge(seen)
+    seen = booted(Machine(old, folder, release), "package", "--bin", str(new), OLD=old.name, NEW=new.name)
+    if seen:
+        judge(seen)
 
 
 def reboot(folder, release, build):
@@ -28,30 +47,22 @@ def reboot(folder, release, build):
     package = build(folder / "one", words=["--only", "deb"])["deb"]
     machine, disk = Machine(package, folder, release), folder / "disk.qcow2"
     options = ["--persist", str(disk), "--with", "curl"]
-    try:
-        first = machine.debian("package-enable", *options, after="package-listing", NAME=package.name)
-        moment = first.text("moment").strip()
-        second = machine.debian("package-rebooted", *options, "--last", after="package-listing", MOMENT=moment)
-    except HostTrouble as error:
-        check("the guest ran", False, error)
+    first = booted(machine, "package-enable", *options, NAME=package.name)
+    second = first and booted(machine, "package-rebooted", *options, "--last", MOMENT=first.text("moment").strip())
+    if not second:
         return
-    for step in ("install", "answer", "enable", "now"):
-        check(f"{step} ends with status 0", first.status(step) == 0, first.said(step))
-    for step in ("active", "at", "list", "scrape", "purge"):
-        check(f"after a boot {step} ends with status 0", second.status(step) == 0, second.said(step))
+    ended_well(first, ("install", "answer", "enable", "now"))
+    ended_well(second, ("active", "at", "list", "scrape", "purge"), "after a boot ")
     check("the past of the boot before is shown", "available" in second.text("at.out"), second.said("at"))
     total = lambda text: re.findall(r"of ([\d.]+ [KMG]iB)", text)[:1]
     equal("of the machine that it was", total(second.text("at.out")), total(first.text("now.out")))
     check("metrics are served", "ramline_memory_available_bytes" in second.text("scrape.out"), second.said("scrape"))
-    before, after = first.text("before.listing").splitlines(), second.text("after.listing").splitlines()
-    differ = [f"- {line}" for line in before if line not in set(after)] + [f"+ {line}" for line in after if line not in set(before)]
-    equal("after a purge all is as before", differ[:40], [])
+    as_before(first, second)
 
 
 def judge(seen):
     """What the steps printed and left."""
-    for step in ("install", "answer", "quick", "man", "set", "upgrade", "purge-in-force", "undo", "again", "remove", "purge"):
-        check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    ended_well(seen, ("install", "answer", "quick", "man", "set", "upgrade", "purge-in-force", "undo", "again", "remove", "purge"))
     check("one command answers", seen.text("answer.out").startswith("Memory"), seen.said("answer"))
     states = {line.split()[0]: line.split()[1] for line in seen.text("installed-units.out").splitlines()}
     check("units are off until they are enabled", "enabled" not in states.values(), states)
@@ -73,9 +84,7 @@ def judge(seen):
     check("and how to undo it", "/var/lib/ramline/ramline tune undo 1" in seen.said("purge-in-force"), seen.said("purge-in-force"))
     equal("it stays in force", seen.text("swappiness-in-force.out").strip(), "120")
     equal("until it is undone that way", seen.text("swappiness-undone.out").strip(), "60")
-    before, after = seen.text("before.listing").splitlines(), seen.text("after.listing").splitlines()
-    check("a listing is long", len(before) > 3000, len(before))
-    differ = [f"- {line}" for line in before if line not in set(after)] + [f"+ {line}" for line in after if line not in set(before)]
-    equal("after a purge all is as before", differ[:40], [])
+    compared = as_before(seen, seen)
+    check("a listing is long", compared > 3000, compared)
     equal("and nothing of ramline is left", [line for line in seen.text("gone.out").splitlines() if line.startswith("/")], [])
-    print(f"one boot with {STATIC}: {len(before)} files, directories and units compared")
+    print(f"one boot with {STATIC}: {compared} files, directories and units compared")

@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 
+from guest import booted, ended_well
 from harness import RAMLINE, TOP, Skip, check, equal
-from parts.guest import HostTrouble, Machine
+from parts.guest import Machine
 
 # The last state of 0.2.0 before the recorder and the packages: it has tune, the lab, recordings and stores of many hosts. It wrote no packages, so today's rules
 # put its program into one.
@@ -40,14 +41,10 @@ def upgraded(folder, release, build):
     """The older program installed and used, upgraded, purged."""
     old = build(folder / "old", binary=program(), words=["--only", "deb", "--revision", "0"])["deb"]
     new = build(folder / "new", words=["--only", "deb"])["deb"]
-    machine = Machine(old, folder, release)
-    try:
-        seen = machine.debian("package-older", "--bin", str(new), after="package-listing", OLD=old.name, NEW=new.name)
-    except HostTrouble as error:
-        check("the guest ran", False, error)
+    seen = booted(Machine(old, folder, release), "package-older", "--bin", str(new), OLD=old.name, NEW=new.name)
+    if not seen:
         return
-    for step in (*STEPS, *(f"{name}-{now}" for name in READS for now in ("before", "after"))):
-        check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    ended_well(seen, (*STEPS, *(f"{name}-{now}" for name in READS for now in ("before", "after"))))
     for name in ("swappiness", "files"):
         equal(f"{name} is as it was before the upgrade", seen.text(f"{name}-after.out"), seen.text(f"{name}-before.out"))
     before, after = seen.json("status-before.out") or {}, seen.json("status-after.out") or {}

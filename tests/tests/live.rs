@@ -84,7 +84,7 @@ fn without_root_the_lab_says_what_it_needs_before_it_starts_anything() {
     assert!(Command::new("chmod").args(["-R", "a+rwX"]).arg(dir.path()).status().unwrap().success());
     let mut command = Command::new(&copy);
     command.args(["lab", "run", "code-plus-data"]).env("RAMLINE_STATE_DIR", dir.path().join("state"));
-    let run = Run::of(command.uid(65534).gid(65534).output().unwrap());
+    let run = Run::from_output(command.uid(65534).gid(65534).output().unwrap());
     assert!([3, 5].contains(&run.code), "{} {}", run.code, run.stderr);
     assert!(run.stderr.contains("root") && run.stderr.contains("try:"), "{}", run.stderr);
     assert!(!dir.path().join("state").exists(), "nothing was made");

@@ -52,9 +52,9 @@ pub struct Unreadable {
 }
 
 impl Standing {
-    /// Those of a state directory.
+    /// The standing changes in a state directory.
     #[must_use]
-    pub fn of(state: &StateDir) -> Standing {
+    pub fn new(state: &StateDir) -> Standing {
         Standing { dir: state.standing() }
     }
 

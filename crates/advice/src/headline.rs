@@ -40,7 +40,7 @@ pub const FIRST_LINE_OVER_TIME: Wanted =
 /// The verdict on a snapshot, with the worst of what the rules find in it; `None` without MemTotal.
 #[must_use]
 pub fn headline(inputs: &Inputs<'_>) -> Option<Verdict> {
-    Some(with_findings(verdict::of(inputs.snapshot, inputs.window)?, &findings(inputs)))
+    Some(with_findings(verdict::from_snapshot(inputs.snapshot, inputs.window)?, &findings(inputs)))
 }
 
 /// The same where both are known, the findings in their order. A note changes no first line: it is good to know and no state of the machine.
@@ -76,7 +76,7 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
         }
     } else if let Some(finding) = of_groups.first().filter(|_| matches!(verdict.status, Status::Ok | Status::Note)) {
         // Of one group, and said of the group: the machine's own state comes first.
-        let room = verdict::of_total(verdict.machine_available, verdict.total);
+        let room = verdict::amount_of(verdict.machine_available, verdict.total);
         let group = finding.group.as_deref().filter(|name| !name.is_empty());
         let group = group.map_or_else(|| "a group".to_owned(), |name| format!("group {name}"));
         // What the verdict says of the same group is in the finding but for the waiting.

@@ -5,13 +5,13 @@
 
 use ramline_model::groups::{self, Cause, Knob, Trouble};
 use ramline_model::pressure::PressureState;
-use ramline_model::verdict::of_total;
+use ramline_model::verdict::amount_of;
 use ramline_snapshot::cgroup::Version;
 
 use crate::prelude::*;
 
-/// What is said of a group.
-pub(crate) struct Said {
+/// Advice for a group.
+pub(crate) struct GroupAdvice {
     pub trouble: Trouble,
     /// A sentence without its end, which names the group.
     pub title: String,
@@ -21,15 +21,15 @@ pub(crate) struct Said {
 }
 
 /// The worst group whose tasks wait, stand still or are killed at its limit, or that filled swap because of it; a sandbox of the lab is none.
-pub(crate) fn worst(inputs: &Inputs<'_>) -> Option<Said> {
+pub(crate) fn worst(inputs: &Inputs<'_>) -> Option<GroupAdvice> {
     let trouble = groups::worst(inputs.snapshot, inputs.window.as_ref())?;
     // Version 1 does not measure what a group waits: then the machine has to wait, and to evict in groups alone.
-    let waits = || pressure::of(inputs.snapshot, inputs.window).state == PressureState::GroupAtLimit;
+    let waits = || pressure::from_snapshot(inputs.snapshot, inputs.window).state == PressureState::GroupAtLimit;
     let is_told = trouble.is_telling() || trouble.cause == Cause::OwnsSwap || waits();
     if groups::is_sandbox(&trouble.path) || !is_told {
         return None;
     }
-    Some(Said {
+    Some(GroupAdvice {
         title: title(&trouble, inputs.window.map(|window| window.span)),
         to_do: to_do(&trouble),
         change: change(inputs.snapshot, &trouble),
@@ -73,7 +73,7 @@ fn title(of: &Trouble, span: Option<Nanos>) -> String {
         }
         Cause::NothingToReclaim => format!("{at}: {waiting}, and {left} can be reclaimed"),
         Cause::OwnsSwap => {
-            let swap = of.swap.zip(of.swap_used).map(|(own, all)| of_total(own, all)).unwrap_or_default();
+            let swap = of.swap.zip(of.swap_used).map(|(own, all)| amount_of(own, all)).unwrap_or_default();
             let waits = time(of.waits).filter(|_| of.waits_now()).map(|time| format!("; its tasks wait {time}"));
             format!("{at} and has {swap} of used swap{}", waits.unwrap_or_default())
         }
@@ -95,7 +95,7 @@ fn to_do(of: &Trouble) -> String {
         (false, _) => "give it swap",
     };
     if let Some(shared) = of.shared.filter(|_| is_shared(of) && of.cause == Cause::NothingToReclaim) {
-        let files = of_total(shared, of.current);
+        let files = amount_of(shared, of.current);
         return format!(
             "{files} are files in RAM (tmpfs, /dev/shm): delete some, limit the mount, or raise the group's limit"
         );

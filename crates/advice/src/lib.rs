@@ -10,7 +10,7 @@
 //! use ramline_advice::{Inputs, explain, findings};
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
 //! let mut seen = Snapshot::new(Machine::default());
-//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemAvailable: 3072 kB\n")?);
+//! seen.meminfo = Seen::new(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemAvailable: 3072 kB\n")?);
 //! let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
 //! assert_eq!(findings(&inputs)[0].id, "nothing-to-change");
 //! assert!(explain("avialable", &inputs).unwrap_err().to_string().contains("ramline explain available"));

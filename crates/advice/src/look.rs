@@ -257,7 +257,7 @@ fn best_arm(runs: &[RunRecord], fill: &str, matching: impl Fn(&RunRecord) -> boo
         arms.entry(&run.arm.name).or_default().extend(seconds_per_round(run));
     }
     let measured = arms.into_iter().filter_map(|(name, seconds)| {
-        Measurement::of(&seconds, "s", "wall-clock time per round of code-plus-data", &[name])
+        Measurement::from_values(&seconds, "s", "wall-clock time per round of code-plus-data", &[name])
     });
     measured.min_by(|a, b| a.median.total_cmp(&b.median))
 }

@@ -25,6 +25,6 @@ mod watched;
 
 pub use cold::{Cold, ColdWatch};
 pub use proof::{Proof, prove};
-pub use recorded::{CaptureError, Ended, FilesSeen, Recorded};
+pub use recorded::{CaptureError, EndReason, FilesSeen, Recorded};
 pub use recorder::{Recorder, Settings};
 pub use target::Target;

@@ -28,9 +28,9 @@ struct Stretch {
     run: Run,
 }
 
-/// A read that may go on: its file, where it was, and the last page that was asked for.
+/// An open sequential read: its file, where it was, and the last page that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Going {
+struct OpenRead {
     file: FileId,
     first: u64,
     last: u64,
@@ -103,7 +103,7 @@ impl FileLog {
 struct Reads {
     stretches: Vec<Stretch>,
     times: HashMap<(FileId, u64), u8>,
-    going: HashMap<u32, Going>,
+    going: HashMap<u32, OpenRead>,
     /// Some were lost.
     incomplete: bool,
     lost: u64,
@@ -166,7 +166,7 @@ impl Reads {
     /// It is the rest of a read that was seen.
     fn goes_on(&mut self, file: FileId, read: &FileRead) -> bool {
         let (thread, last) = read.by;
-        let now = Going { file, first: read.first, last };
+        let now = OpenRead { file, first: read.first, last };
         if self.going.len() >= THREADS {
             self.going.clear();
         }

@@ -8,9 +8,9 @@ use ramline_units::Nanos;
 
 use crate::proof::Proof;
 
-/// Why a recording ended.
+/// Reason for the end of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndReason {
     /// All its processes have ended.
     Processes,
     /// The time was over.
@@ -42,7 +42,7 @@ pub struct Recorded {
     /// What of DAMON runs, which uses the same bits.
     pub damon: Vec<String>,
     /// Why it ended.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// How long it was.
     pub passed: Duration,
     /// Epochs.

@@ -15,11 +15,11 @@ use ramline_units::{Bytes, Nanos};
 use crate::pace::{Pace, SHORTEST, expected_pause};
 use crate::proof::{Proof, prove_or_refuse};
 use crate::reads::FileLog;
-use crate::recorded::{CaptureError, Ended, Recorded};
+use crate::recorded::{CaptureError, EndReason, Recorded};
 use crate::regions::{News, Regions};
 use crate::runs::RunsByRegion;
 use crate::target::Target;
-use crate::watched::{Look, Watched};
+use crate::watched::{Reading, Watched};
 
 /// So much of the disk is left free.
 const KEPT_FREE: Bytes = Bytes::from_mib(64);
@@ -59,7 +59,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, look: Look) {
+    fn add(&mut self, look: Reading) {
         self.touched.merge(look.touched);
         self.files.merge(look.files);
         self.resident += look.resident;
@@ -177,7 +177,7 @@ impl Recorder {
             proof: self.proof,
             files: self.files.sees(),
             damon: ramline_kernel::damon::running(&self.root),
-            ended: Ended::Processes,
+            ended: EndReason::Processes,
             passed: Duration::ZERO,
             epochs: 0,
             reclaimed: 0,
@@ -221,8 +221,11 @@ impl Recorder {
                 disk = Instant::now();
                 self.is_disk_full()
             };
-            let ended =
-                if self.watched.is_empty() { Some(Ended::Processes) } else { reason.or(full.then_some(Ended::Disk)) };
+            let ended = if self.watched.is_empty() {
+                Some(EndReason::Processes)
+            } else {
+                reason.or(full.then_some(EndReason::Disk))
+            };
             if let Some(ended) = ended {
                 out.ended = ended;
                 self.write_news(writer)?;
@@ -232,7 +235,7 @@ impl Recorder {
     }
 
     /// Waits for the end of an epoch; why it is the last one.
-    fn epoch_ends(&mut self, begin: Instant, out: &mut Recorded) -> Result<Option<Ended>, CaptureError> {
+    fn epoch_ends(&mut self, begin: Instant, out: &mut Recorded) -> Result<Option<EndReason>, CaptureError> {
         let start = Instant::now();
         let used = |watched: &BTreeMap<u32, Watched>| watched.values().map(|one| one.cpu().0).sum::<u64>();
         let before = used(&self.watched);
@@ -246,10 +249,10 @@ impl Recorder {
             }
             self.wait(wait);
             if signals::interrupted() {
-                return Ok(Some(Ended::Signal));
+                return Ok(Some(EndReason::Signal));
             }
             if self.settings.time.is_some_and(|time| begin.elapsed() >= time) {
-                return Ok(Some(Ended::Time));
+                return Ok(Some(EndReason::Time));
             }
             let cpu = Duration::from_nanos(ramline_units::growth(before, used(&self.watched)).unwrap_or(0));
             self.admit(out)?;

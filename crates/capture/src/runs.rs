@@ -87,7 +87,7 @@ fn difference(runs: &[Run], others: &[Run]) -> Vec<Run> {
 mod tests {
     use super::*;
 
-    fn of(pages: &[u64]) -> RunsByRegion {
+    fn from_pages(pages: &[u64]) -> RunsByRegion {
         let mut out = RunsByRegion::default();
         pages.iter().for_each(|page| out.add(0, *page, 1));
         out
@@ -100,16 +100,19 @@ mod tests {
             let others: Vec<u64> =
                 all.iter().enumerate().filter(|(n, _)| bits >> n & 1 == 1).map(|(_, page)| *page).collect();
             let left: Vec<u64> = all.iter().copied().filter(|page| !others.contains(page)).collect();
-            let found: Vec<u64> =
-                of(&all).without(&of(&others)).iter().flat_map(|(_, run)| run.first..run.end()).collect();
+            let found: Vec<u64> = from_pages(&all)
+                .without(&from_pages(&others))
+                .iter()
+                .flat_map(|(_, run)| run.first..run.end())
+                .collect();
             assert_eq!(found, left, "without {others:?}");
         }
     }
 
     #[test]
     fn pages_of_two_processes_count_once() {
-        let mut both = of(&[4, 5, 9]);
-        both.merge(of(&[5, 6]));
+        let mut both = from_pages(&[4, 5, 9]);
+        both.merge(from_pages(&[5, 6]));
         let (_, runs) = both.sorted().next().unwrap();
         assert_eq!(runs, [Run { first: 4, count: 3 }, Run { first: 9, count: 1 }]);
     }

@@ -27,15 +27,15 @@ pub struct Watched {
     addresses: Addresses,
     /// Anonymous pages it has, in memory or in swap.
     held: RunsByRegion,
-    before: Before,
+    before: Baseline,
     cpu: Nanos,
     /// The most CPU time that was seen of it.
     used: Cell<Nanos>,
 }
 
-/// What tells that pages were taken from a process which did not give them back.
+/// Baseline that shows whether pages were taken from a process which did not free them.
 #[derive(Debug, Default)]
-struct Before {
+struct Baseline {
     /// Its mappings, as a hash.
     mappings: u64,
     /// Pages of files that were present.
@@ -44,9 +44,9 @@ struct Before {
     swapped: u64,
 }
 
-/// What one look at it gave.
+/// One reading of a process.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct Reading {
     /// Pages touched.
     pub touched: RunsByRegion,
     /// Pages of memory of its own that are present.
@@ -78,9 +78,9 @@ enum Place {
     Unknown,
 }
 
-/// What a walk found.
+/// Result of a walk of page tables.
 #[derive(Debug, Default)]
-struct Found {
+struct WalkResult {
     held: RunsByRegion,
     files: RunsByRegion,
     swapped: u64,
@@ -104,7 +104,7 @@ impl Watched {
             mappings: Vec::new(),
             addresses: Addresses::default(),
             held: RunsByRegion::default(),
-            before: Before::default(),
+            before: Baseline::default(),
             cpu,
             used: Cell::new(cpu),
         })
@@ -136,8 +136,8 @@ impl Watched {
         tables: &mut PageTables,
         all: &mut Regions,
         keeper: Option<&MemoryKeeper>,
-    ) -> Result<Look, KernelError> {
-        let mut look = Look::default();
+    ) -> Result<Reading, KernelError> {
+        let mut look = Reading::default();
         let text = match self.handle.maps() {
             Ok(text) if !text.is_empty() => text,
             Err(error) if !error.is_absent() => return Err(error),
@@ -162,21 +162,21 @@ impl Watched {
         if self.space.is_some_and(|before| before.id() != space.id()) {
             // Another program: what the one before had is gone.
             let before = self.last(tables, all)?;
-            look = Look { ended: false, lost: false, incomplete: before.lost, ..before };
+            look = Reading { ended: false, lost: false, incomplete: before.lost, ..before };
         }
         if self.space.is_none() {
             self.hold(tables, space, (keeper, &text))?;
         }
         self.space = Some(space);
         let mappings = mappings::parse(&text);
-        let (mut at_all, resident) = (Look::default(), look.resident);
+        let (mut at_all, resident) = (Reading::default(), look.resident);
         let found = self.walk(tables, space, &mappings, false, (&mut at_all, all))?;
         if !found.walked.is_sound {
             if self.handle.has_ended() {
                 return self.last(tables, all);
             }
             // Other memory by now: nothing that was read can be believed.
-            return Ok(Look { incomplete: true, ..look });
+            return Ok(Reading { incomplete: true, ..look });
         }
         look.touched.merge(at_all.touched);
         look.files.merge(found.files.clone());
@@ -195,7 +195,7 @@ impl Watched {
             all.news.extend(freed.into_iter().map(|(region, run)| News::Change(region, Change::Unmap(run))));
             self.held = held;
             let mappings = ramline_kernel::fnv1a(ramline_kernel::FNV1A, &text);
-            let now = Before { mappings, files: found.files.ordered(), swapped: found.swapped };
+            let now = Baseline { mappings, files: found.files.ordered(), swapped: found.swapped };
             let (same, before) = (self.before.mappings == now.mappings, &self.before);
             look.reclaimed = same && (now.swapped > before.swapped || !before.files.without(&now.files).is_empty());
             self.before = now;
@@ -246,8 +246,8 @@ impl Watched {
     ///
     /// # Errors
     /// The kernel's memory cannot be read.
-    pub fn last(&mut self, tables: &mut PageTables, all: &mut Regions) -> Result<Look, KernelError> {
-        let mut look = Look { ended: true, lost: true, ..Look::default() };
+    pub fn last(&mut self, tables: &mut PageTables, all: &mut Regions) -> Result<Reading, KernelError> {
+        let mut look = Reading { ended: true, lost: true, ..Reading::default() };
         if let (Some(kept), Some(space)) = (self.kept.take(), self.space.take()) {
             let (mappings, gaps) = match kept.maps() {
                 Some(text) => (mappings::parse(&text), false),
@@ -268,7 +268,7 @@ impl Watched {
         look.cpu = self.passed();
         look.late = self.given_back();
         all.frames.remove(self.handle.pid());
-        (self.space, self.addresses, self.before) = (None, Addresses::default(), Before::default());
+        (self.space, self.addresses, self.before) = (None, Addresses::default(), Baseline::default());
         Ok(look)
     }
 
@@ -279,8 +279,8 @@ impl Watched {
         space: AddressSpace,
         mappings: &[Mapping],
         gaps: bool,
-        (look, all): (&mut Look, &mut Regions),
-    ) -> Result<Found, KernelError> {
+        (look, all): (&mut Reading, &mut Regions),
+    ) -> Result<WalkResult, KernelError> {
         let known = |addresses: &mut Addresses, mapping: &Mapping, all: &mut Regions| {
             addresses.place(mapping, all).map_or(Place::Memory, Place::File)
         };
@@ -293,7 +293,7 @@ impl Watched {
             parts.sort_unstable_by_key(|(range, _)| range.start);
         }
         let ranges: Vec<_> = parts.iter().map(|(range, _)| range.clone()).collect();
-        let (mut at, mut found, mut written) = (0, Found::default(), Vec::new());
+        let (mut at, mut found, mut written) = (0, WalkResult::default(), Vec::new());
         let (pid, mut own) = (self.handle.pid(), Vec::new());
         let (addresses, frames) = (&self.addresses, &all.frames);
         let each = |leaf: ramline_kernel::bpf::Leaf| {
@@ -315,7 +315,7 @@ impl Watched {
             };
             if is_anonymous && is_present && leaf.pages == 1 {
                 let frame = leaf.entry.frame();
-                if let Some((region, page)) = frames.of_another(pid, frame, address) {
+                if let Some((region, page)) = frames.in_another_process(pid, frame, address) {
                     if is_accessed {
                         look.touched.add(region, page, 1);
                     }

@@ -133,12 +133,12 @@ impl Cursor {
     fn candidates(&self) -> Vec<(String, String)> {
         let current = self.current.as_str();
         if let Some(option) = &self.option {
-            return matching(values::of(option), current, "");
+            return matching(values::for_arg(option), current, "");
         }
         if !self.last && current.starts_with("--") && current.contains('=') {
             let (name, value) = current.split_once('=').unwrap_or((current, ""));
             let before = if self.apart { String::new() } else { format!("{name}=") };
-            let values = self.named(name.trim_start_matches('-')).map(values::of).unwrap_or_default();
+            let values = self.named(name.trim_start_matches('-')).map(values::for_arg).unwrap_or_default();
             return matching(values, value, &before);
         }
         if !self.last && current.starts_with('-') {
@@ -161,7 +161,7 @@ impl Cursor {
     }
 
     fn values(&self) -> Vec<(String, String)> {
-        self.argument().map(values::of).unwrap_or_default()
+        self.argument().map(values::for_arg).unwrap_or_default()
     }
 
     /// The argument at the cursor: the one behind `--`, or that of this place; the last may be repeated.

@@ -442,7 +442,7 @@ const EXPERIMENT: &str = "lab run ";
 
 /// The examples of a command, by its words without the program's.
 #[must_use]
-pub fn of(path: &str) -> Vec<(String, String)> {
+pub fn for_command(path: &str) -> Vec<(String, String)> {
     let own = EXAMPLES.iter().find(|(command, _)| *command == path).map(|(_, examples)| *examples);
     let given = own.unwrap_or_default().iter().map(|(line, what)| ((*line).to_owned(), (*what).to_owned()));
     let usual = path.strip_prefix(EXPERIMENT).filter(|_| own.is_none()).map(|name| {
@@ -476,7 +476,7 @@ fn below(mut command: Command, path: &str) -> Command {
         let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
         command = command.mut_subcommand(&name, |command| below(command, &path));
     }
-    let examples = of(path);
+    let examples = for_command(path);
     if examples.is_empty() {
         return command;
     }
@@ -500,7 +500,7 @@ mod tests {
         let mut all = Vec::new();
         paths(&crate::command(), "", &mut all);
         for path in &all {
-            assert!(!of(path).is_empty(), "'{path}' has no example");
+            assert!(!for_command(path).is_empty(), "'{path}' has no example");
         }
         for (path, _) in EXAMPLES {
             assert!(all.iter().any(|known| known == path), "'{path}' is no command");
@@ -511,7 +511,7 @@ mod tests {
     fn every_example_is_understood() {
         let mut all = Vec::new();
         paths(&crate::command(), "", &mut all);
-        for (line, _) in all.iter().flat_map(|path| of(path)) {
+        for (line, _) in all.iter().flat_map(|path| for_command(path)) {
             let line = line.split(['>', '|']).next().unwrap_or_default().trim_end().trim_start_matches("sudo ");
             let parsed = crate::command().try_get_matches_from(line.split(' '));
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn lines_of_the_help_are_not_too_long() {
         for (path, _) in EXAMPLES {
-            let text = text(&of(path));
+            let text = text(&for_command(path));
             assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         }
     }

@@ -64,36 +64,36 @@ impl Failure {
 
 /// The exit code of an error, by the most specific cause in its chain.
 #[must_use]
-pub fn of(error: &anyhow::Error) -> ExitCode {
+pub fn for_error(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
         if let Some(failure) = cause.downcast_ref::<Failure>() {
             return Some(failure.code);
         }
         if let Some(error) = cause.downcast_ref::<LabError>() {
-            return of_lab(error);
+            return lab_code(error);
         }
         if let Some(TiersError::Act(error)) = cause.downcast_ref::<TiersError>() {
-            return Some(of_act(error));
+            return Some(act_code(error));
         }
         if let Some(TiersError::Interrupted) = cause.downcast_ref::<TiersError>() {
             return Some(ROLLED_BACK);
         }
         match cause.downcast_ref::<PagesError>() {
-            Some(PagesError::Act(error)) => return Some(of_act(error)),
+            Some(PagesError::Act(error)) => return Some(act_code(error)),
             Some(PagesError::Interrupted) => return Some(ROLLED_BACK),
             Some(PagesError::Algorithm { .. }) => return Some(USAGE),
             Some(PagesError::Nothing { .. }) => return Some(PRIVILEGE),
             Some(PagesError::Kernel(_) | PagesError::NotLive(_)) | None => {}
         }
         if let Some(error) = cause.downcast_ref::<ActError>() {
-            return Some(of_act(error));
+            return Some(act_code(error));
         }
-        cause.downcast_ref::<KernelError>().map(of_kernel)
+        cause.downcast_ref::<KernelError>().map(kernel_code)
     });
     ExitCode::from(code.unwrap_or(FAILED))
 }
 
-fn of_kernel(error: &KernelError) -> u8 {
+fn kernel_code(error: &KernelError) -> u8 {
     match error.cause {
         Cause::Denied => PRIVILEGE,
         Cause::Unsupported { .. } => KERNEL,
@@ -102,23 +102,23 @@ fn of_kernel(error: &KernelError) -> u8 {
     }
 }
 
-fn of_act(error: &ActError) -> u8 {
+fn act_code(error: &ActError) -> u8 {
     match error {
-        ActError::Kernel(error) => of_kernel(error),
+        ActError::Kernel(error) => kernel_code(error),
         ActError::Busy { .. } | ActError::Changed { .. } | ActError::LeftBehind { .. } => REFUSED,
         ActError::Interrupted { .. } | ActError::RolledBack { .. } => ROLLED_BACK,
         ActError::Undo { .. } | ActError::UndoChange { .. } => FAILED,
     }
 }
 
-fn of_lab(error: &LabError) -> Option<u8> {
+fn lab_code(error: &LabError) -> Option<u8> {
     match error {
         LabError::Usage { .. } => Some(USAGE),
         LabError::Interrupted | LabError::Ended { .. } => Some(ROLLED_BACK),
         LabError::CleanUp { .. } => Some(FAILED),
         LabError::Refused { privilege: true, .. } => Some(PRIVILEGE),
-        LabError::Kernel(error) => Some(of_kernel(error)),
-        LabError::Act(error) => Some(of_act(error)),
+        LabError::Kernel(error) => Some(kernel_code(error)),
+        LabError::Act(error) => Some(act_code(error)),
         error if error.is_refused() => Some(REFUSED),
         _ => None,
     }
@@ -134,17 +134,17 @@ mod tests {
 
     #[test]
     fn missing_privilege_is_told_apart_from_other_refusals() {
-        assert_eq!((of_lab(&refused(true)), of_lab(&refused(false))), (Some(PRIVILEGE), Some(REFUSED)));
+        assert_eq!((lab_code(&refused(true)), lab_code(&refused(false))), (Some(PRIVILEGE), Some(REFUSED)));
     }
 
     #[test]
     fn what_was_not_put_back_is_never_reported_as_rolled_back() {
         let left = ActError::Undo { errors: Vec::new() };
         let error = LabError::CleanUp { left, outcome: Some(Box::new(LabError::Interrupted)) };
-        assert_eq!(format!("{:?}", of(&error.into())), format!("{:?}", ExitCode::from(FAILED)));
+        assert_eq!(format!("{:?}", for_error(&error.into())), format!("{:?}", ExitCode::from(FAILED)));
         let left = TiersError::Act(ActError::Undo { errors: Vec::new() });
-        assert_eq!(format!("{:?}", of(&left.into())), format!("{:?}", ExitCode::from(FAILED)));
+        assert_eq!(format!("{:?}", for_error(&left.into())), format!("{:?}", ExitCode::from(FAILED)));
         let stopped = TiersError::Interrupted;
-        assert_eq!(format!("{:?}", of(&stopped.into())), format!("{:?}", ExitCode::from(ROLLED_BACK)));
+        assert_eq!(format!("{:?}", for_error(&stopped.into())), format!("{:?}", ExitCode::from(ROLLED_BACK)));
     }
 }

@@ -12,13 +12,13 @@ mod duration;
 mod examples;
 mod exit;
 mod installed;
-mod looks;
 mod manual;
 mod output;
 mod past;
 mod place;
 mod prelude;
 mod progress;
+mod readings;
 mod remembered;
 mod retry;
 mod source;
@@ -195,7 +195,7 @@ fn done(result: anyhow::Result<u8>) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output::tell(&format!("ramline: {error:#}"));
-            exit::of(&error)
+            exit::for_error(&error)
         }
     }
 }

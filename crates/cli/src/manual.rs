@@ -209,7 +209,7 @@ fn described(arg: &Arg) -> String {
 
 fn examples_of(path: &str) -> String {
     let one = |(line, what): &(String, String)| format!(".TP\n\\fB{}\\fR\n{}\n", escape(line), escape(&capital(what)));
-    let lines: String = examples::of(path).iter().map(one).collect();
+    let lines: String = examples::for_command(path).iter().map(one).collect();
     if lines.is_empty() { lines } else { format!(".SH EXAMPLES\n{lines}") }
 }
 

@@ -13,7 +13,7 @@ pub(crate) use ramline_gather::Walking;
 pub(crate) use ramline_kernel::{Cause, KernelError, Root, input, process, signals, stdio};
 pub(crate) use ramline_lab::store::RunFolder;
 pub(crate) use ramline_pagecache::walk::WalkOptions;
-pub(crate) use ramline_pagecache::{Context, SoFar};
+pub(crate) use ramline_pagecache::{Context, RunningCount};
 pub(crate) use ramline_snapshot::{Snapshot, Wanted, Window};
 pub(crate) use ramline_units::{Bytes, Nanos};
 pub(crate) use ramline_view::cache::Rows;
@@ -24,8 +24,8 @@ pub(crate) use serde::Serialize;
 
 pub(crate) use crate::choice::{Choice, choices};
 pub(crate) use crate::exit::{self, Failure};
-pub(crate) use crate::looks::Looks;
 pub(crate) use crate::output::{self, Format, Shown};
 pub(crate) use crate::progress::Terminal;
+pub(crate) use crate::readings::SourceReadings;
 pub(crate) use crate::source::{Source, SourceKind};
 pub(crate) use crate::{consent, duration, place, remembered, state, whom};

@@ -96,7 +96,7 @@ struct Now {
     /// What is being set up; of a run, what it is doing.
     doing: String,
     /// Of a look: what was asked by now.
-    so_far: Option<Arc<SoFar>>,
+    so_far: Option<Arc<RunningCount>>,
     rounds: u32,
     run: Option<Run>,
     sample: Option<Sample>,
@@ -126,7 +126,7 @@ impl Terminal {
     }
 
     /// For a look at files, whose answer comes at once as a rule: how many were asked by now, from [`FIRST`] on.
-    pub fn look(so_far: &Arc<SoFar>) -> Self {
+    pub fn look(so_far: &Arc<RunningCount>) -> Self {
         Terminal::beginning(Now { so_far: Some(Arc::clone(so_far)), ..Now::default() }, false)
     }
 
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn of_a_look_it_is_told_what_was_asked_until_there_is_something_else_to_say() {
-        let mut now = Now { so_far: Some(Arc::new(SoFar::default())), ..Now::default() };
+        let mut now = Now { so_far: Some(Arc::new(RunningCount::default())), ..Now::default() };
         assert_eq!(now.text(), "0 files asked, 0 B of them in the page cache");
         now.doing = "writing".to_owned();
         assert_eq!(now.text(), "writing");

@@ -1,6 +1,6 @@
 //! Where the data comes from: this machine, a captured tree (`--root`), a file of `ramline snapshot`, or a moment that was recorded.
 
-use ramline_gather::{Late, gather_until, gather_walking};
+use ramline_gather::{LateSections, gather_until, gather_walking};
 use ramline_recorder::Recorded;
 use ramline_snapshot::setup::SetUp;
 
@@ -112,7 +112,12 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::snapshot`].
-    pub fn snapshot_until(&self, want: Wanted, walking: Walking, end: Instant) -> Result<(Snapshot, Vec<Late>)> {
+    pub fn snapshot_until(
+        &self,
+        want: Wanted,
+        walking: Walking,
+        end: Instant,
+    ) -> Result<(Snapshot, Vec<LateSections>)> {
         if self.is_live() {
             return Ok(gather_until(&self.kernel_root()?, want, walking, end));
         }

@@ -152,9 +152,9 @@ pub struct DropRun {
 }
 
 impl DropRun {
-    /// From the detail of a record of this experiment.
+    /// The run in the detail of a record of this experiment.
     #[must_use]
-    pub fn of(detail: &serde_json::Value) -> Option<DropRun> {
+    pub fn from_detail(detail: &serde_json::Value) -> Option<DropRun> {
         DropRun::deserialize(detail).ok()
     }
 

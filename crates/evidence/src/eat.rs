@@ -124,9 +124,9 @@ pub fn swap_starts(runs: &[(&str, &EatRun)]) -> Vec<SwapStart> {
 }
 
 impl EatRun {
-    /// From the detail of a record of this experiment.
+    /// The run in the detail of a record of this experiment.
     #[must_use]
-    pub fn of(detail: &serde_json::Value) -> Option<EatRun> {
+    pub fn from_detail(detail: &serde_json::Value) -> Option<EatRun> {
         EatRun::deserialize(detail).ok()
     }
 

@@ -13,7 +13,7 @@
 //! use ramline_evidence::knee::{KneeAsked, Knee};
 //! use ramline_units::Bytes;
 //! let asked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100), ..KneeAsked::default() };
-//! assert_eq!(Knee::of(&[], asked).next(), Some(Bytes::from_mib(100)));
+//! assert_eq!(Knee::new(&[], asked).next(), Some(Bytes::from_mib(100)));
 //! ```
 
 mod said;
@@ -67,7 +67,8 @@ pub struct KneeAsked {
 /// What the runs at one limit say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Judged {
+#[schemars(rename = "Judged")]
+pub enum LimitVerdict {
     /// More runs are needed.
     Open,
     /// Within x % of the unlimited time.
@@ -100,7 +101,7 @@ pub struct Probe {
     #[serde(default)]
     pub reread: Option<Bytes>,
     /// What follows.
-    pub judged: Judged,
+    pub judged: LimitVerdict,
 }
 
 impl Probe {
@@ -153,12 +154,12 @@ impl Run<'_> {
 }
 
 impl Knee {
-    /// From the records of a series, in any order.
+    /// The knee in the records of a series, in any order.
     #[must_use]
-    pub fn of(records: &[RunRecord], asked: KneeAsked) -> Knee {
+    pub fn new(records: &[RunRecord], asked: KneeAsked) -> Knee {
         let runs: Vec<Run<'_>> = records.iter().filter_map(run).collect();
         let free: Vec<f64> = runs.iter().filter(|run| run.limit.is_none()).filter_map(Run::completed).collect();
-        let unlimited = Measurement::of(&free, "s", "wall clock, no limit", &[]);
+        let unlimited = Measurement::from_values(&free, "s", "wall clock, no limit", &[]);
         let mut probes = Vec::new();
         if let Some(time) = unlimited.as_ref().map(|measured| measured.median).filter(|median| *median > 0.0) {
             let mut limits: Vec<Bytes> = runs.iter().filter_map(|run| run.limit).collect();
@@ -166,11 +167,11 @@ impl Knee {
             limits.dedup();
             probes = limits.into_iter().map(|limit| probe(limit, &runs, time, asked)).collect();
         }
-        let is = |judged: Judged| move |probe: &&Probe| probe.judged == judged;
-        let too_small = probes.iter().filter(is(Judged::TooSmall)).map(|probe| probe.limit).max();
+        let is = |judged: LimitVerdict| move |probe: &&Probe| probe.judged == judged;
+        let too_small = probes.iter().filter(is(LimitVerdict::TooSmall)).map(|probe| probe.limit).max();
         let above = |probe: &&Probe| too_small.is_none_or(|small| probe.limit > small);
-        let enough = probes.iter().filter(is(Judged::Enough)).filter(above).map(|probe| probe.limit).min();
-        let least_enough = probes.iter().filter(is(Judged::Enough)).map(|probe| probe.limit).min();
+        let enough = probes.iter().filter(is(LimitVerdict::Enough)).filter(above).map(|probe| probe.limit).min();
+        let least_enough = probes.iter().filter(is(LimitVerdict::Enough)).map(|probe| probe.limit).min();
         let monotonic = too_small.zip(least_enough).is_none_or(|(small, enough)| enough > small);
         let of_unlimited = records.iter().filter(|record| record.arm.name == UNLIMITED);
         let unlimited_peak =
@@ -194,7 +195,7 @@ impl Knee {
         knee
     }
 
-    /// The same with what was asked for taken from the records themselves; `None` without any.
+    /// The knee with the options in the records themselves; `None` without any.
     #[must_use]
     pub fn from_records(records: &[RunRecord]) -> Option<Knee> {
         let first = records.first()?;
@@ -207,7 +208,7 @@ impl Knee {
             least: setting(first, LEAST).unwrap_or_default(),
             floor: setting(first, FLOOR).unwrap_or_default(),
         };
-        Some(Knee::of(records, asked))
+        Some(Knee::new(records, asked))
     }
 
     /// The limit to try next; `None` when the knee is found, or cannot be.
@@ -215,7 +216,7 @@ impl Knee {
     pub fn next(&self) -> Option<Bytes> {
         let KneeAsked { start, resolution, least, floor, .. } = self.asked;
         // A limit that was begun is finished before another is tried.
-        if let Some(open) = self.probes.iter().find(|probe| probe.judged == Judged::Open) {
+        if let Some(open) = self.probes.iter().find(|probe| probe.judged == LimitVerdict::Open) {
             return Some(open.limit);
         }
         let Some(largest) = self.probes.last().map(|probe| probe.limit) else {
@@ -315,10 +316,10 @@ fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: KneeAsked) -> Probe {
     // A command that gives up under a limit, and not without one, had too little as well.
     let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
     let ended: Vec<f64> = here.iter().filter_map(|run| Some(run.completed()? / time)).collect();
-    let measured = Measurement::of(&ended, "", "", &[]);
+    let measured = Measurement::from_values(&ended, "", "", &[]);
     // A run that was given up is beyond any share; on a busy machine that may be chance, so alone it decides nothing.
     let all: Vec<f64> = ended.iter().copied().chain(std::iter::repeat_n(f64::INFINITY, late)).collect();
-    let judged = if killed + failed > 0 { Judged::TooSmall } else { judge(&all, asked) };
+    let judged = if killed + failed > 0 { LimitVerdict::TooSmall } else { judge(&all, asked) };
     let mut reread: Vec<Bytes> = here.iter().filter_map(|run| run.reread).collect();
     reread.sort_unstable();
     Probe {
@@ -334,26 +335,26 @@ fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: KneeAsked) -> Probe {
     }
 }
 
-fn judge(ratios: &[f64], asked: KneeAsked) -> Judged {
+fn judge(ratios: &[f64], asked: KneeAsked) -> LimitVerdict {
     let threshold = 1.0 + asked.within;
     let within = ratios.iter().filter(|ratio| **ratio <= threshold).count();
     // Runs at a bound that are still to come, and the one that showed the way, are judged alike.
     let near = |ratio: &f64| *ratio > 1.0 + asked.within * WELL_WITHIN && *ratio <= 1.0 + asked.within * FAR_BEYOND;
     if ratios.len() < asked.runs && (ratios.is_empty() || ratios.iter().any(near)) {
-        return Judged::Open;
+        return LimitVerdict::Open;
     }
     if ratios.len() < MOST_RUNS.max(asked.runs) {
         return match within {
-            n if n == ratios.len() => Judged::Enough,
-            0 => Judged::TooSmall,
-            _ => Judged::Open,
+            n if n == ratios.len() => LimitVerdict::Enough,
+            0 => LimitVerdict::TooSmall,
+            _ => LimitVerdict::Open,
         };
     }
     let sorted = study::sorted(ratios);
     match sorted.and_then(|sorted| study::bootstrap_median(&sorted, study::SEED)) {
-        Some(interval) if interval.high <= threshold => Judged::Enough,
-        Some(interval) if interval.low > threshold => Judged::TooSmall,
-        _ => Judged::Between,
+        Some(interval) if interval.high <= threshold => LimitVerdict::Enough,
+        Some(interval) if interval.low > threshold => LimitVerdict::TooSmall,
+        _ => LimitVerdict::Between,
     }
 }
 

@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use ramline_evidence::{Measurement, study};
-//! let with_swap = Measurement::of(&[2.8, 2.7, 2.9, 2.8, 3.0], "s", "wall clock", &["swap:60"]).unwrap();
-//! let without = Measurement::of(&[18.0, 19.5, 21.0, 18.5, 20.0], "s", "wall clock", &["no-swap"]).unwrap();
+//! let with_swap = Measurement::from_values(&[2.8, 2.7, 2.9, 2.8, 3.0], "s", "wall clock", &["swap:60"]).unwrap();
+//! let without = Measurement::from_values(&[18.0, 19.5, 21.0, 18.5, 20.0], "s", "wall clock", &["no-swap"]).unwrap();
 //! let compared = study::compare(&with_swap, &without);
 //! assert!(compared.separated);
 //! assert_eq!(with_swap.to_string(), "2.8 s (n 5, range 2.7 to 3)");
@@ -50,7 +50,7 @@ pub use free::{FreeColumn, FreeGauges};
 pub use ghosts::{FEWEST_RETURNS, GhostBucket, GhostCurve, NOTHING_LEFT, REACH};
 pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_of_p99};
 pub use outcome::{FigureDifference, no_pressure};
-pub use placing::{Lead, NotWon, Noted, Paced};
+pub use placing::{Lead, NotWon, Paced, RunNote};
 pub use record::{
     Arm, Better, FORMAT, Figure, Lru, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord, SwapKind,
     TIMES_AS_LONG, Verdict, Workload,

@@ -3,7 +3,7 @@
 //! Two are compared by [`crate::study::compare`].
 //!
 //! ```
-//! let five = ramline_evidence::Measurement::of(&[5.0, 1.0, 3.0, 2.0, 4.0], "s", "wall clock", &[]).unwrap();
+//! let five = ramline_evidence::Measurement::from_values(&[5.0, 1.0, 3.0, 2.0, 4.0], "s", "wall clock", &[]).unwrap();
 //! assert_eq!((five.n, five.median, five.min, five.max), (5, 3.0, 1.0, 5.0));
 //! assert_eq!(five.ci95, None); // fewer than 6 runs: the range is all that can be said
 //! ```
@@ -63,9 +63,9 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// From raw values; `None` when there are none or one is not a number: an empty series has no median.
+    /// The measurement of raw values; `None` when there are none or one is not a number: an empty series has no median.
     #[must_use]
-    pub fn of(values: &[f64], unit: &str, method: &str, conditions: &[&str]) -> Option<Measurement> {
+    pub fn from_values(values: &[f64], unit: &str, method: &str, conditions: &[&str]) -> Option<Measurement> {
         let sorted = study::sorted(values)?;
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         Some(Measurement {
@@ -151,9 +151,9 @@ pub fn ranks_of_p99(n: u64) -> (u64, Option<u64>) {
 }
 
 impl LatencyStats {
-    /// From raw durations, percentiles by nearest rank; `None` when there are none.
+    /// Statistics of raw durations, percentiles by nearest rank; `None` when there are none.
     #[must_use]
-    pub fn of(durations: &[Nanos]) -> Option<LatencyStats> {
+    pub fn from_durations(durations: &[Nanos]) -> Option<LatencyStats> {
         let mut sorted = durations.to_vec();
         sorted.sort_unstable();
         let n = u64::try_from(sorted.len()).ok()?;
@@ -183,17 +183,17 @@ mod tests {
 
     #[test]
     fn an_empty_series_has_no_median_and_nan_is_not_a_measurement() {
-        assert_eq!(Measurement::of(&[], "s", "", &[]), None);
-        assert_eq!(Measurement::of(&[1.0, f64::NAN], "s", "", &[]), None);
-        assert_eq!(LatencyStats::of(&[]), None);
+        assert_eq!(Measurement::from_values(&[], "s", "", &[]), None);
+        assert_eq!(Measurement::from_values(&[1.0, f64::NAN], "s", "", &[]), None);
+        assert_eq!(LatencyStats::from_durations(&[]), None);
     }
 
     #[test]
     fn below_six_runs_only_the_range_is_claimed_and_from_six_on_an_interval_inside_it() {
-        let five = Measurement::of(&[1.0, 2.0, 3.0, 4.0, 5.0], "s", "", &[]).unwrap();
+        let five = Measurement::from_values(&[1.0, 2.0, 3.0, 4.0, 5.0], "s", "", &[]).unwrap();
         assert_eq!(five.interval(), (Interval { low: 1.0, high: 5.0 }, IntervalKind::Range));
         let many: Vec<f64> = (0..21).map(f64::from).collect();
-        let (interval, spread) = Measurement::of(&many, "s", "", &[]).unwrap().interval();
+        let (interval, spread) = Measurement::from_values(&many, "s", "", &[]).unwrap().interval();
         assert_eq!(spread, IntervalKind::Ci95);
         assert!(
             interval.low > 0.0 && interval.low < 10.0 && interval.high > 10.0 && interval.high < 20.0,
@@ -204,18 +204,18 @@ mod tests {
     #[test]
     fn the_99th_percentile_needs_a_hundred_values() {
         let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!(Measurement::of(&hundred, "ns", "", &[]).unwrap().p99, Some(99.0));
-        assert_eq!(Measurement::of(&hundred[..99], "ns", "", &[]).unwrap().p99, None);
+        assert_eq!(Measurement::from_values(&hundred, "ns", "", &[]).unwrap().p99, Some(99.0));
+        assert_eq!(Measurement::from_values(&hundred[..99], "ns", "", &[]).unwrap().p99, None);
     }
 
     #[test]
     fn latencies_are_summed_up_by_nearest_rank() {
         let durations: Vec<Nanos> = (1..=200).map(Nanos).collect();
-        let stats = LatencyStats::of(&durations).unwrap();
+        let stats = LatencyStats::from_durations(&durations).unwrap();
         assert_eq!((stats.n, stats.p50_ns, stats.p99_ns), (200, Nanos(100), Nanos(198)));
         assert_eq!((stats.min_ns, stats.max_ns), (Nanos(1), Nanos(200)));
         assert!((stats.mean_ns - 100.5).abs() < 1e-9);
-        let one = LatencyStats::of(&[Nanos(7)]).unwrap();
+        let one = LatencyStats::from_durations(&[Nanos(7)]).unwrap();
         assert_eq!((one.p50_ns, one.p99_ns), (Nanos(7), Nanos(7)));
     }
 
@@ -225,10 +225,10 @@ mod tests {
         assert_eq!(ranks_of_p99(10_000), (9880, Some(9920)));
         assert_eq!(ranks_of_p99(1), (1, None));
         let few: Vec<Nanos> = (1..=300).map(Nanos).collect();
-        let stats = LatencyStats::of(&few).unwrap();
+        let stats = LatencyStats::from_durations(&few).unwrap();
         assert_eq!((stats.p99_low_ns, stats.p99_ns, stats.p99_high_ns), (Some(Nanos(293)), Nanos(297), None));
         let many: Vec<Nanos> = (1..=10_000).map(Nanos).collect();
-        let stats = LatencyStats::of(&many).unwrap();
+        let stats = LatencyStats::from_durations(&many).unwrap();
         assert_eq!((stats.p99_low_ns, stats.p99_high_ns), (Some(Nanos(9880)), Some(Nanos(9920))));
     }
 

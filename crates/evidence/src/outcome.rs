@@ -119,7 +119,7 @@ mod tests {
             ..RunRecord::default()
         };
         let all: Vec<RunRecord> = (0..runs).flat_map(|i| values.iter().map(move |(n, v)| run(n, *v, i))).collect();
-        SeriesTable::of(&all).unwrap()
+        SeriesTable::from_records(&all).unwrap()
     }
 
     #[test]

@@ -171,7 +171,7 @@ mod tests {
             ..RunRecord::default()
         };
         let mut records = [run(1.0), run(9.0), run(2.0), run(3.0), run(2.4)];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         let wall = |records: &[RunRecord], name| table.arms[0].typical(records, name).map(|run| run.figures[0].value);
         assert_eq!(wall(&records, Some("wall")), Some(2.4));
         records[4].samples.clear();
@@ -187,7 +187,7 @@ mod tests {
             ..RunRecord::default()
         };
         let records = [run(&[1, 5, 9]), run(&[3, 7])];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         assert_eq!(table.arms[0].median_rounds(&records), [(1.0, 2.0), (2.0, 6.0), (3.0, 9.0)]);
         assert_eq!(records[1].round_times(), [(1.0, 3.0), (2.0, 7.0)]);
     }

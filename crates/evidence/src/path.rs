@@ -5,9 +5,9 @@
 //!
 //! ```
 //! use ramline_evidence::path::Layer;
-//! assert_eq!(Layer::of("ext4_file_read_iter"), Layer::FileSystem);
-//! assert_eq!(Layer::of("filemap_get_pages"), Layer::PageCache);
-//! assert_eq!(Layer::of("block_rq_issue"), Layer::Block);
+//! assert_eq!(Layer::from_name("ext4_file_read_iter"), Layer::FileSystem);
+//! assert_eq!(Layer::from_name("filemap_get_pages"), Layer::PageCache);
+//! assert_eq!(Layer::from_name("block_rq_issue"), Layer::Block);
 //! ```
 
 mod layer;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn step(depth: u32, name: &str, own: u64) -> PathStep {
-        PathStep { depth, name: name.to_owned(), layer: Layer::of(name), own: Nanos(own), ..PathStep::default() }
+        PathStep { depth, name: name.to_owned(), layer: Layer::from_name(name), own: Nanos(own), ..PathStep::default() }
     }
 
     fn path() -> CallPath {

@@ -9,7 +9,7 @@
 //!     figures: vec![Figure::new("wall", wall, "s", Better::Lower)],
 //!     ..RunRecord::default()
 //! };
-//! let table = SeriesTable::of(&[run("cold", 3.0), run("warm", 1.5)]).unwrap();
+//! let table = SeriesTable::from_records(&[run("cold", 3.0), run("warm", 1.5)]).unwrap();
 //! let times: Vec<f64> = table.paced("wall").iter().map(|paced| paced.times).collect();
 //! assert_eq!(times, [2.0, 1.0]);
 //! ```
@@ -59,9 +59,9 @@ pub struct NotWon<'a> {
     pub lead: Lead,
 }
 
-/// Something that was noted of runs.
+/// A note of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Noted<'a> {
+pub struct RunNote<'a> {
     /// As noted.
     pub note: &'a str,
     /// The settings it was noted of, in order.
@@ -130,8 +130,8 @@ impl SeriesTable {
 
     /// What was noted of its runs, each once, in the order of the settings.
     #[must_use]
-    pub fn noted<'a>(&'a self, records: &'a [RunRecord]) -> Vec<Noted<'a>> {
-        let mut all: Vec<Noted<'a>> = Vec::new();
+    pub fn noted<'a>(&'a self, records: &'a [RunRecord]) -> Vec<RunNote<'a>> {
+        let mut all: Vec<RunNote<'a>> = Vec::new();
         for arm in &self.arms {
             for note in arm.runs(records).flat_map(|run| &run.notes) {
                 match all.iter_mut().find(|noted| noted.note == note.as_str()) {
@@ -141,7 +141,7 @@ impl SeriesTable {
                             noted.arms.push(&arm.name);
                         }
                     }
-                    None => all.push(Noted { note, arms: vec![&arm.name], runs: 1 }),
+                    None => all.push(RunNote { note, arms: vec![&arm.name], runs: 1 }),
                 }
             }
         }
@@ -181,7 +181,8 @@ mod tests {
     fn a_setting_that_is_faster_level_or_perhaps_faster_is_named_and_a_slower_one_is_not() {
         let leads = |n: u32| {
             let table =
-                SeriesTable::of(&runs(&[("tmpfs", 5.0), ("disk", 6.0), ("nfs", 1.0), ("ram", 5.0)], n)).unwrap();
+                SeriesTable::from_records(&runs(&[("tmpfs", 5.0), ("disk", 6.0), ("nfs", 1.0), ("ram", 5.0)], n))
+                    .unwrap();
             let lost = table.not_won(&table.arms[0], |arm| arm.name != "tmpfs");
             lost.iter().map(|one| (one.other.name.clone(), one.ours.name.clone(), one.lead)).collect::<Vec<_>>()
         };
@@ -199,15 +200,15 @@ mod tests {
             run("b", 1.0, stuck()),
             run("b", 1.0, Verdict::Killed(String::new())),
         ];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         assert_eq!(table.endings(), (1, vec![("thrashing", 2), ("killed", 1)]));
         assert_eq!((table.runs(), table.has_few_runs()), (4, true));
-        assert!(!SeriesTable::of(&runs(&[("a", 1.0)], 6)).unwrap().has_few_runs());
+        assert!(!SeriesTable::from_records(&runs(&[("a", 1.0)], 6)).unwrap().has_few_runs());
     }
 
     #[test]
     fn figures_are_taken_while_their_values_fit() {
-        let table = SeriesTable::of(&runs(&[("a", 1.0), ("b", 2.0)], 3)).unwrap();
+        let table = SeriesTable::from_records(&runs(&[("a", 1.0), ("b", 2.0)], 3)).unwrap();
         let names = ["write", "wall", "write"];
         assert_eq!(table.within(&names, 12), ["write", "wall"]);
         assert_eq!(table.within(&names, 11), ["write"]);
@@ -219,9 +220,9 @@ mod tests {
         let mut records = runs(&[("a", 1.0), ("b", 2.0)], 2);
         records.iter_mut().for_each(|record| record.notes.push("not quiet".into()));
         records[3].notes = vec!["killed".into()];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         let told = table.noted(&records);
-        assert_eq!(told[0], Noted { note: "not quiet", arms: vec!["a", "b"], runs: 3 });
-        assert_eq!(told[1], Noted { note: "killed", arms: vec!["b"], runs: 1 });
+        assert_eq!(told[0], RunNote { note: "not quiet", arms: vec!["a", "b"], runs: 3 });
+        assert_eq!(told[1], RunNote { note: "killed", arms: vec!["b"], runs: 1 });
     }
 }

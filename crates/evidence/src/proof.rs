@@ -8,7 +8,7 @@
 //! use ramline_evidence::RunRecord;
 //! let run = RunRecord::parse(r#"{"format":1,"experiment":"code-plus-data","arm":{"name":"as configured"},
 //!     "verdict":"completed","rounds":[{"took":2000000000}],"elapsed":2000000000}"#)?;
-//! let table = ramline_evidence::proof::ProofTable::of(&[run]).ok_or("no runs")?;
+//! let table = ramline_evidence::proof::ProofTable::from_runs(&[run]).ok_or("no runs")?;
 //! assert_eq!(table.arms[0].seconds_per_round.as_ref().map(|m| m.median), Some(2.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -10,7 +10,7 @@
 //!     ..RunRecord::default()
 //! };
 //! let records: Vec<_> = (0..7).flat_map(|i| [run("cold", 2.0 + 0.01 * f64::from(i)), run("warm", 1.0)]).collect();
-//! let table = SeriesTable::of(&records).unwrap();
+//! let table = SeriesTable::from_records(&records).unwrap();
 //! let warm = table.arms[1].figure("wall").unwrap();
 //! assert_eq!(warm.measurement.median, 1.0);
 //! assert!(warm.claimed);
@@ -118,14 +118,14 @@ const EMULATED: &str = " (emulated)";
 impl SeriesTable {
     /// The table of these records; `None` when there are none.
     #[must_use]
-    pub fn of(records: &[RunRecord]) -> Option<SeriesTable> {
+    pub fn from_records(records: &[RunRecord]) -> Option<SeriesTable> {
         let runs: Vec<&RunRecord> = records.iter().collect();
-        let table = SeriesTable::of_figures(&runs, &even::figures(records))?;
+        let table = SeriesTable::from_figures(&runs, &even::figures(records))?;
         Some(SeriesTable { no_pressure: no_pressure(records), ..table })
     }
 
-    /// The same of these runs and their figures made comparable, one list a run; whether there was pressure is not looked at.
-    pub(crate) fn of_figures(records: &[&RunRecord], figures: &[Vec<Figure>]) -> Option<SeriesTable> {
+    /// The table of these runs and their figures made comparable, one list a run; whether there was pressure is not looked at.
+    pub(crate) fn from_figures(records: &[&RunRecord], figures: &[Vec<Figure>]) -> Option<SeriesTable> {
         let first = records.first()?;
         let all: Vec<One<'_>> = records.iter().zip(figures).map(|(record, figures)| One { record, figures }).collect();
         let mut arms: Vec<ArmResult> = Vec::new();
@@ -206,7 +206,7 @@ fn figure(name: &str, runs: &[One<'_>], before: &[ArmResult]) -> Option<FigureRe
     let all = || runs.iter().flat_map(|run| run.figures.iter().filter(|figure| figure.name == name));
     let values: Vec<f64> = all().map(|figure| figure.value).collect();
     let (unit, better) = all().next().map(|figure| (figure.unit.as_str(), figure.better))?;
-    let measurement = Measurement::of(&values, unit, "one value a run", &[])?;
+    let measurement = Measurement::from_values(&values, unit, "one value a run", &[])?;
     // Seconds of an emulated processor are no seconds of a machine; counts are what they are.
     let emulated = runs.first().is_some_and(|run| run.record.emulated);
     let of_time = unit == "s" || unit.ends_with("/s");
@@ -232,7 +232,7 @@ mod tests {
     fn below_six_runs_the_range_is_shown_and_no_difference_is_claimed() {
         let records: Vec<_> =
             (0..5).flat_map(|_| [run("a", 1.0, Verdict::Completed), run("b", 9.0, Verdict::Completed)]).collect();
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         let b = table.arms[1].figure("wall").unwrap();
         assert_eq!((b.measurement.ci95, b.claimed), (None, false));
         assert!(b.versus_first.as_ref().unwrap().separated, "the ranges are apart, which is no claim");
@@ -245,9 +245,9 @@ mod tests {
             run("a", 1.0, Verdict::Completed),
             run("a", 1.0, Verdict::Thrashing("y".into())),
         ];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         assert_eq!(table.arms[0].verdicts, [("thrashing".to_owned(), 2), ("completed".to_owned(), 1)]);
-        assert_eq!(SeriesTable::of(&[]), None);
+        assert_eq!(SeriesTable::from_records(&[]), None);
     }
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
             one.emulated = index >= 7;
             all.push(one);
         }
-        let table = SeriesTable::of(&all).unwrap();
+        let table = SeriesTable::from_records(&all).unwrap();
         let names: Vec<&str> = table.arms.iter().map(|arm| arm.name.as_str()).collect();
         assert_eq!(names, ["a", "a (emulated)"]);
         let [native, emulated] = table.arms.as_slice() else { panic!("two settings") };
@@ -283,7 +283,7 @@ mod tests {
             ..run(arm, 1.0, Verdict::Completed)
         };
         let records = [with("a", 0, None), with("b", 0, Some(5)), with("a", 1, Some(7)), with("b", 1, Some(6))];
-        let table = SeriesTable::of(&records).unwrap();
+        let table = SeriesTable::from_records(&records).unwrap();
         let seen: Vec<_> =
             table.details.iter().map(|d| (d.arm.as_str(), d.repetition, d.detail.as_u64().unwrap())).collect();
         assert_eq!(seen, [("a", 1, 7), ("b", 0, 5)]);
@@ -293,6 +293,6 @@ mod tests {
     fn one_emulated_run_makes_the_series_emulated() {
         let mut other = run("a", 1.0, Verdict::Completed);
         other.emulated = true;
-        assert!(SeriesTable::of(&[run("a", 1.0, Verdict::Completed), other]).unwrap().emulated);
+        assert!(SeriesTable::from_records(&[run("a", 1.0, Verdict::Completed), other]).unwrap().emulated);
     }
 }

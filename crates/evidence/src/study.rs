@@ -14,8 +14,8 @@
 //!
 //! ```
 //! use ramline_evidence::{Measurement, study};
-//! let fast = Measurement::of(&[1.0, 1.1, 1.2], "s", "", &[]).unwrap();
-//! let slow = Measurement::of(&[2.0, 2.2, 2.4], "s", "", &[]).unwrap();
+//! let fast = Measurement::from_values(&[1.0, 1.1, 1.2], "s", "", &[]).unwrap();
+//! let slow = Measurement::from_values(&[2.0, 2.2, 2.4], "s", "", &[]).unwrap();
 //! let compared = study::compare(&fast, &slow);
 //! assert_eq!(compared.ratio_of_medians, Some(2.0));
 //! let sentence = "2.0 times as much (3 runs each: an indication, 6 are needed for proof)";

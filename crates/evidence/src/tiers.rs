@@ -8,7 +8,7 @@
 //! let tier = |id: &str, ns: u64| TierMeasurement {
 //!     tier: id.to_owned(),
 //!     label: id.to_owned(),
-//!     latency: LatencyStats::of(&[Nanos(ns)]),
+//!     latency: LatencyStats::from_durations(&[Nanos(ns)]),
 //!     batches: None,
 //!     throughput: None,
 //!     method: "example".to_owned(),
@@ -134,7 +134,7 @@ pub struct TierChange {
 }
 
 impl TierChange {
-    fn of(old: f64, new: f64, apart: bool) -> TierChange {
+    fn between(old: f64, new: f64, apart: bool) -> TierChange {
         let ratio = (old > 0.0).then(|| new / old);
         let far = ratio.is_some_and(|ratio| !(1.0 / BETWEEN_RUNS..=BETWEEN_RUNS).contains(&ratio));
         TierChange { old, new, ratio, differs: apart && far }
@@ -149,14 +149,14 @@ impl TierMeasurement {
         let (old, new) = (then.latency?, self.latency?);
         let inside = |x: &LatencyStats, of: &LatencyStats| (of.min_ns..=of.p99_ns).contains(&x.p50_ns);
         let apart = !inside(&old, &new) && !inside(&new, &old);
-        Some(TierChange::of(old.p50_ns.0 as f64, new.p50_ns.0 as f64, apart))
+        Some(TierChange::between(old.p50_ns.0 as f64, new.p50_ns.0 as f64, apart))
     }
 
     /// The throughput against an earlier measurement.
     #[must_use]
     pub fn throughput_since(&self, then: &TierMeasurement) -> Option<TierChange> {
         let (old, new) = (then.throughput.as_ref()?, self.throughput.as_ref()?);
-        Some(TierChange::of(old.median, new.median, study::compare(old, new).separated))
+        Some(TierChange::between(old.median, new.median, study::compare(old, new).separated))
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
             label: String::new(),
             latency: None,
             batches: None,
-            throughput: Measurement::of(rates, "bytes/s", "", &[]),
+            throughput: Measurement::from_values(rates, "bytes/s", "", &[]),
             method: String::new(),
             notes: vec![],
         };
@@ -190,7 +190,7 @@ mod tests {
         let tier = |id: &str, ns: u64| TierMeasurement {
             tier: id.to_owned(),
             label: format!("label of {id}"),
-            latency: LatencyStats::of(&[ramline_units::Nanos(ns)]),
+            latency: LatencyStats::from_durations(&[ramline_units::Nanos(ns)]),
             batches: None,
             throughput: None,
             method: String::new(),

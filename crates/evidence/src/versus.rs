@@ -10,8 +10,8 @@
 //!     figures: vec![Figure::new("wall", wall, "s", Better::Lower)],
 //!     ..RunRecord::default()
 //! };
-//! let series = |wall: f64| SeriesTable::of(&(0..7).map(|i| run(wall + 0.01 * f64::from(i))).collect::<Vec<_>>()).unwrap();
-//! let versus = SeriesVersus::of(&series(1.0), &series(2.0));
+//! let series = |wall: f64| SeriesTable::from_records(&(0..7).map(|i| run(wall + 0.01 * f64::from(i))).collect::<Vec<_>>()).unwrap();
+//! let versus = SeriesVersus::between(&series(1.0), &series(2.0));
 //! assert!(versus.arms[0].figures[0].claimed);
 //! ```
 
@@ -64,9 +64,9 @@ pub struct FigureVersus {
 }
 
 impl SeriesVersus {
-    /// Compares.
+    /// The comparison of two series.
     #[must_use]
-    pub fn of(first: &SeriesTable, second: &SeriesTable) -> SeriesVersus {
+    pub fn between(first: &SeriesTable, second: &SeriesTable) -> SeriesVersus {
         let named = |table: &SeriesTable, name: &str| table.arms.iter().any(|arm| arm.name == name);
         let only = |one: &SeriesTable, other: &SeriesTable| -> Vec<String> {
             one.arms.iter().map(|arm| arm.name.clone()).filter(|name| !named(other, name)).collect()
@@ -90,7 +90,7 @@ pub const SECOND: &str = " (second)";
 /// The runs of both series as one, each arm of the first followed by that of the second, and compared with it: for charts of both.
 #[must_use]
 pub fn together(first: &[RunRecord], second: &[RunRecord]) -> Option<(SeriesTable, Vec<RunRecord>)> {
-    let versus = SeriesVersus::of(&SeriesTable::of(first)?, &SeriesTable::of(second)?);
+    let versus = SeriesVersus::between(&SeriesTable::from_records(first)?, &SeriesTable::from_records(second)?);
     let mut records = Vec::new();
     for name in in_order(first.iter().chain(second).map(|record| record.arm.name.as_str())) {
         for (side, which) in [(first, FIRST), (second, SECOND)] {
@@ -101,7 +101,7 @@ pub fn together(first: &[RunRecord], second: &[RunRecord]) -> Option<(SeriesTabl
             }
         }
     }
-    let mut table = SeriesTable::of(&records)?;
+    let mut table = SeriesTable::from_records(&records)?;
     for arm in &mut table.arms {
         let own = arm.name.split_once(SECOND).map(|(own, emulated)| format!("{own}{emulated}"));
         let both = versus.arms.iter().find(|both| own.as_ref().is_some_and(|own| *own == both.name));
@@ -206,12 +206,12 @@ mod tests {
         };
         let all: Vec<RunRecord> =
             (0..runs).flat_map(|index| arms.iter().map(move |(name, wall)| run(name, *wall, index))).collect();
-        SeriesTable::of(&all).unwrap()
+        SeriesTable::from_records(&all).unwrap()
     }
 
     #[test]
     fn arms_of_both_are_compared_and_the_others_named() {
-        let versus = SeriesVersus::of(
+        let versus = SeriesVersus::between(
             &series(&[("a", 1.0), ("b", 1.0)], 7, false),
             &series(&[("b", 2.0), ("c", 1.0)], 7, false),
         );
@@ -236,15 +236,15 @@ mod tests {
             table.parameters.insert("timeout".to_owned(), vec![text.to_owned()]);
             table
         };
-        assert_eq!(SeriesVersus::of(&with("6000ms"), &with("6s")).unlike, Vec::<String>::new());
-        assert_eq!(SeriesVersus::of(&with("6s"), &with("7s")).unlike, ["option: --timeout 6s and --timeout 7s"]);
+        assert_eq!(SeriesVersus::between(&with("6000ms"), &with("6s")).unlike, Vec::<String>::new());
+        assert_eq!(SeriesVersus::between(&with("6s"), &with("7s")).unlike, ["option: --timeout 6s and --timeout 7s"]);
     }
 
     #[test]
     fn few_runs_and_alike_runs_claim_nothing() {
-        let few = SeriesVersus::of(&series(&[("a", 1.0)], 5, false), &series(&[("a", 9.0)], 5, false));
+        let few = SeriesVersus::between(&series(&[("a", 1.0)], 5, false), &series(&[("a", 9.0)], 5, false));
         assert!(!few.arms[0].figures[0].claimed);
-        let alike = SeriesVersus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
+        let alike = SeriesVersus::between(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
         assert!(!alike.arms[0].figures[0].claimed);
     }
 
@@ -255,14 +255,14 @@ mod tests {
             table.machine.get_or_insert_default().lru = lru;
             table
         };
-        let unlike = |a, b| SeriesVersus::of(&with(a), &with(b)).unlike;
+        let unlike = |a, b| SeriesVersus::between(&with(a), &with(b)).unlike;
         assert_eq!(unlike(Some(Lru::Classic), Some(Lru::Mglru)), ["page lists: classic and mglru"]);
         assert!(unlike(None, Some(Lru::Mglru)).is_empty());
     }
 
     #[test]
     fn emulated_seconds_are_not_compared_with_real_ones_but_counts_are() {
-        let versus = SeriesVersus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 9.0)], 7, true));
+        let versus = SeriesVersus::between(&series(&[("a", 1.0)], 7, false), &series(&[("a", 9.0)], 7, true));
         let [wall, faults] = versus.arms[0].figures.as_slice() else { panic!("two figures") };
         assert_eq!((wall.versus.as_ref(), wall.claimed, faults.claimed), (None, false, true));
         assert_eq!(versus.unlike, ["processor: real and emulated"]);

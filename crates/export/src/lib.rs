@@ -10,7 +10,7 @@
 //! use ramline_export::{Form, Limits, text};
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
 //! let mut seen = Snapshot::new(Machine::default());
-//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemAvailable: 3072 kB\n")?);
+//! seen.meminfo = Seen::new(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemAvailable: 3072 kB\n")?);
 //! let text = text(&seen, None, &Limits::default(), Form::OpenMetrics);
 //! assert!(text.contains("# TYPE ramline_memory_total_bytes gauge\n"));
 //! assert!(text.contains("\nramline_memory_total_bytes 4194304\n"));

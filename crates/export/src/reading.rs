@@ -48,17 +48,17 @@ impl<'a> Reading<'a> {
         let inputs = Inputs { snapshot, window, tiers: None, runs: &[] };
         let findings = findings(&inputs);
         let blind = ramline_advice::not_looked(&inputs).into_iter().flat_map(|gap| gap.rules).collect();
-        let tree = groups::of(snapshot, window.as_ref());
+        let tree = groups::from_snapshot(snapshot, window.as_ref());
         let all = tree.as_ref().map(|tree| tree.groups.iter().filter(|group| group.depth > 0).count());
         let groups = tree.map(|tree| chosen(tree, snapshot, limits.groups)).unwrap_or_default();
         Reading {
             snapshot,
-            ledger: Ledger::of(snapshot),
-            marks: watermarks::of(snapshot, window),
-            swap: swap::of(snapshot, window),
-            zram: zram::of(snapshot),
-            tmpfs: tmpfs::of(snapshot),
-            verdict: verdict::of(snapshot, window).map(|verdict| with_findings(verdict, &findings)),
+            ledger: Ledger::from_snapshot(snapshot),
+            marks: watermarks::from_snapshot(snapshot, window),
+            swap: swap::from_snapshot(snapshot, window),
+            zram: zram::from_snapshot(snapshot),
+            tmpfs: tmpfs::from_snapshot(snapshot),
+            verdict: verdict::from_snapshot(snapshot, window).map(|verdict| with_findings(verdict, &findings)),
             findings,
             blind,
             groups_left_out: all.map(|all| (all - groups.len().min(all)) as u64),

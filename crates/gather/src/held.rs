@@ -39,9 +39,9 @@ pub struct Nameless {
     pub link: PathBuf,
 }
 
-/// All of it.
+/// Files held by processes and loop devices.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct HeldFiles {
     /// Processes that hold at least one file, and loop devices.
     pub holders: Vec<Holder>,
     /// Files, each with its holders as places in that list.
@@ -59,15 +59,15 @@ const IN_MEMORY: [&[u8]; 4] = [b"/memfd:", b"/SYSV", b"/dev/zero", b"/drm mm obj
 
 /// Looks at all processes.
 #[must_use]
-pub fn held(root: &Root) -> Held {
-    let mut out = Held::default();
+pub fn held(root: &Root) -> HeldFiles {
+    let mut out = HeldFiles::default();
     // Layers of containers stay open meanwhile.
     Limited::OpenFiles.raise();
-    let remote = mount::Remote::of(root);
+    let remote = mount::Remote::read(root);
     let (mut known, mut layers) = (HashSet::new(), Layers::default());
     for pid in pids(root) {
         let dir = root.path(format!("/proc/{pid}"));
-        let space = layers.of_process(&dir);
+        let space = layers.for_process(&dir);
         let mut one = One { dir, remote: &remote, space, keys: HashSet::new(), nameless: vec![] };
         match one.maps().and_then(|()| one.descriptors()) {
             Err(ErrorKind::PermissionDenied) => out.denied += 1,
@@ -86,7 +86,7 @@ pub fn held(root: &Root) -> Held {
 }
 
 /// The kernel holds the file behind a loop device, and no process needs to.
-fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
+fn loops(root: &Root, remote: &mount::Remote, out: &mut HeldFiles) {
     for number in loopdev::list(root) {
         let behind = loopdev::LoopDevice::open(root, number).backing_file().filter(|path| !remote.holds(path));
         // A deleted one has no name to find it by.
@@ -96,7 +96,7 @@ fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
     }
 }
 
-impl Held {
+impl HeldFiles {
     fn hold(&mut self, holder: Holder, keys: impl IntoIterator<Item = FileKey>) {
         let Ok(place) = u32::try_from(self.holders.len()) else { return };
         self.holders.push(holder);
@@ -114,10 +114,10 @@ struct One<'a> {
     nameless: Vec<Nameless>,
 }
 
-type Looked = std::result::Result<(), ErrorKind>;
+type ReadResult = std::result::Result<(), ErrorKind>;
 
 impl One<'_> {
-    fn maps(&mut self) -> Looked {
+    fn maps(&mut self) -> ReadResult {
         let text = fs::read(self.dir.join("maps")).map_err(|error| error.kind())?;
         for line in text.split(|byte| *byte == b'\n') {
             let Some(map) = Mapping::parse(line).filter(|map| map.path.starts_with(b"/")) else { continue };
@@ -131,7 +131,7 @@ impl One<'_> {
         Ok(())
     }
 
-    fn descriptors(&mut self) -> Looked {
+    fn descriptors(&mut self) -> ReadResult {
         let entries = fs::read_dir(self.dir.join("fd")).map_err(|error| error.kind())?;
         for link in entries.flatten().map(|entry| entry.path()) {
             let Ok(target) = fs::read_link(&link) else { continue };
@@ -183,7 +183,7 @@ mod tests {
         let mut file = File::create(&path).unwrap();
         file.write_all(b"still here").unwrap();
         fs::remove_file(&path).unwrap();
-        let key = FileKey::of(&file).unwrap();
+        let key = FileKey::from_file(&file).unwrap();
         let seen = held(&Root::live());
         let pids: Vec<u32> = seen.files[&key].iter().map(|place| seen.holders[*place as usize].pid).collect();
         assert_eq!(pids, [std::process::id()]);

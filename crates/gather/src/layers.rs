@@ -57,7 +57,7 @@ struct Overlay {
 
 impl Layers {
     /// The overlays that a process sees; `None` where it sees none.
-    pub fn of_process(&mut self, dir: &Path) -> Option<Rc<Space>> {
+    pub fn for_process(&mut self, dir: &Path) -> Option<Rc<Space>> {
         let name = fs::read_link(dir.join("ns/mnt")).ok()?;
         let space = match self.by_space.entry(name) {
             Entry::Occupied(known) => Rc::clone(known.get()),

@@ -42,6 +42,7 @@ pub mod swapped;
 mod vm_settings;
 
 pub use sections::{
-    Late, Meta, OverTime, Session, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking, set_up,
+    LateSections, Meta, Sampler, Session, Sweep, TOP, Walking, capture, evictors, gather, gather_until, gather_walking,
+    set_up,
 };
 pub use vm_settings::{vm_setting, vm_settings};

@@ -22,9 +22,9 @@ pub struct Mapper {
 
 /// The processes that map each of these files, by device and inode; files no process maps are left out.
 #[must_use]
-pub fn of(root: &Root, files: &[(FileKey, &Path)]) -> HashMap<FileKey, Vec<Mapper>> {
+pub fn for_files(root: &Root, files: &[(FileKey, &Path)]) -> HashMap<FileKey, Vec<Mapper>> {
     let mut found: HashMap<FileKey, Vec<Mapper>> = HashMap::new();
-    let wanted = Wanted::new(files);
+    let wanted = WantedFiles::new(files);
     for pid in pids(root) {
         let dir = root.path(format!("/proc/{pid}"));
         let Ok(text) = read_text(&dir.join("maps")) else { continue };
@@ -82,17 +82,17 @@ fn locks_any(dir: &Path) -> bool {
     locked.is_some_and(|kib: u64| kib > 0)
 }
 
-struct Wanted<'a> {
+struct WantedFiles<'a> {
     by_inode: HashMap<u64, Vec<(FileKey, &'a str)>>,
 }
 
-impl<'a> Wanted<'a> {
-    fn new(files: &[(FileKey, &'a Path)]) -> Wanted<'a> {
+impl<'a> WantedFiles<'a> {
+    fn new(files: &[(FileKey, &'a Path)]) -> WantedFiles<'a> {
         let mut by_inode: HashMap<u64, Vec<(FileKey, &str)>> = HashMap::new();
         for (key, path) in files {
             by_inode.entry(key.inode).or_default().push((*key, path.to_str().unwrap_or_default()));
         }
-        Wanted { by_inode }
+        WantedFiles { by_inode }
     }
 
     /// `7f00-7f01 r-xp 00000000 fe:01 1234  /usr/lib/x`
@@ -142,7 +142,7 @@ mod tests {
     fn a_file_of_a_device_without_a_number_is_known_by_inode_and_path() {
         let key = FileKey { device: makedev(0, 55), inode: 7 };
         let wanted = [(key, Path::new("/a/b"))];
-        let wanted = Wanted::new(&wanted);
+        let wanted = WantedFiles::new(&wanted);
         assert_eq!(wanted.file("7f0a-7f0b r-xp 00001000 00:31 7 /a/b"), Some(key));
         assert_eq!(wanted.file("7f0a-7f0b r-xp 00001000 00:31 7 /a/c"), None);
         assert_eq!(wanted.file("7f0a-7f0b r-xp 00001000 fe:31 7 /a/b"), None);
@@ -152,7 +152,7 @@ mod tests {
     fn a_locked_range_is_told_from_its_flags() {
         let key = FileKey { device: makedev(0xfe, 1), inode: 7 };
         let files = [(key, Path::new("/a"))];
-        let wanted = Wanted::new(&files);
+        let wanted = WantedFiles::new(&files);
         let smaps = "1-2 r--s 00 fe:01 8 /b\nLocked: 4 kB\nVmFlags: rd lo\n3-4 r--s 00 fe:01 7 /a\nVmFlags: rd FLAG\n";
         assert!(!wanted.is_locked(&smaps.replace("FLAG", "mr"), key));
         assert!(wanted.is_locked(&smaps.replace("FLAG", "mr lo"), key));
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn our_own_program_is_mapped_by_at_least_us() {
         let path = std::env::current_exe().unwrap();
-        let key = FileKey::of(&File::open(&path).unwrap()).unwrap();
-        let found = of(&Root::live(), &[(key, &path)]);
+        let key = FileKey::from_file(&File::open(&path).unwrap()).unwrap();
+        let found = for_files(&Root::live(), &[(key, &path)]);
         assert!(found[&key].iter().any(|mapper| mapper.pid == std::process::id() && !mapper.locked), "{found:?}");
     }
 

@@ -10,7 +10,7 @@
 //! ```no_run
 //! use ramline_gather::maps;
 //! use ramline_kernel::Root;
-//! let seen = maps::read(&Root::live(), &maps::Request::of(maps::Target::Process(1)))?;
+//! let seen = maps::read(&Root::live(), &maps::Request::for_target(maps::Target::Process(1)))?;
 //! println!("{} files", seen.files.len());
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
@@ -55,7 +55,7 @@ pub struct Request {
 impl Request {
     /// What a target gets unasked: one process is walked, many are not, and have half a second.
     #[must_use]
-    pub const fn of(target: Target) -> Request {
+    pub const fn for_target(target: Target) -> Request {
         match target {
             Target::Process(_) => Request { target, walk: true, budget: None },
             _ => Request { target, walk: false, budget: Some(Duration::from_millis(500)) },

@@ -63,7 +63,7 @@ pub fn threads(root: &Root, pid: u32) -> Vec<u32> {
 
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     /// Its path; `None` when it has none that is known.
     pub path: Option<PathBuf>,
     /// Its length.
@@ -72,25 +72,25 @@ pub struct Found {
 
 /// The file with this inode on the file system `mounted`, a directory of it; of ext2, ext3 or ext4.
 #[must_use]
-pub fn by_inode(mounted: &File, inode: u64) -> Option<Found> {
+pub fn by_inode(mounted: &File, inode: u64) -> Option<FoundFile> {
     let file = handle::open_by_inode(mounted, inode)?;
     let meta = file.metadata().ok()?;
     let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok();
     // A file that the kernel knows without a name is called "/".
-    Some(Found { path: path.filter(|path| path != Path::new("/") || meta.is_dir()), length: meta.len() })
+    Some(FoundFile { path: path.filter(|path| path != Path::new("/") || meta.is_dir()), length: meta.len() })
 }
 
 /// The file with these numbers among what a task has open or mapped.
 #[must_use]
-pub fn of_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -> Option<Found> {
+pub fn from_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -> Option<FoundFile> {
     let dir = root.path(format!("/proc/{task}"));
     let device = rustix::fs::makedev(major, minor);
     // A server that is gone never answers.
-    let remote = mount::Remote::of(root);
+    let remote = mount::Remote::read(root);
     let open = std::fs::read_dir(dir.join("fd")).ok()?.flatten().find_map(|entry| {
         let path = std::fs::read_link(entry.path()).ok().filter(|path| path.is_absolute() && !remote.holds(path))?;
         let meta = std::fs::metadata(entry.path()).ok()?;
-        (meta.ino() == inode && meta.dev() == device).then_some(Found { path: Some(path), length: meta.len() })
+        (meta.ino() == inode && meta.dev() == device).then_some(FoundFile { path: Some(path), length: meta.len() })
     });
     open.or_else(|| {
         let text = read_text(&dir.join("maps")).ok()?;
@@ -100,7 +100,7 @@ pub fn of_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -
             return None;
         }
         let length = std::fs::metadata(path).ok().filter(|meta| meta.ino() == inode)?.len();
-        Some(Found { path: Some(PathBuf::from(path)), length })
+        Some(FoundFile { path: Some(PathBuf::from(path)), length })
     })
 }
 
@@ -122,9 +122,9 @@ mod tests {
         let file = File::open(&path).unwrap();
         let meta = file.metadata().unwrap();
         let numbers = (rustix::fs::major(meta.dev()), rustix::fs::minor(meta.dev()));
-        let found = of_task(&Root::live(), std::process::id(), numbers, meta.ino()).unwrap();
+        let found = from_task(&Root::live(), std::process::id(), numbers, meta.ino()).unwrap();
         assert_eq!((found.path.as_deref(), found.length), (Some(path.as_path()), meta.len()));
-        assert_eq!(of_task(&Root::live(), std::process::id(), numbers, u64::MAX), None);
+        assert_eq!(from_task(&Root::live(), std::process::id(), numbers, u64::MAX), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! use ramline_gather::pages::{self, Contents, Ranks};
 //! use ramline_kernel::Root;
 //! let root = Root::live();
-//! let found = pages::of(&root, &[4711], &|| false);
+//! let found = pages::read_ranges(&root, &[4711], &|| false);
 //! let process = found.processes.first().ok_or("nothing to see")?;
 //! let located = pages::locate(&root, process, &Ranks { present: &[0], swapped: &[] }, &|| false)?;
 //! let mut page = vec![0; 4096];
@@ -23,7 +23,7 @@ mod tables;
 pub use crate::proc_dir::{NotRead, pids};
 pub use contents::Contents;
 pub use flags::{Flags, Warmth};
-pub use ranges::{OfProcess, Ranges, Span, of};
+pub use ranges::{OfProcess, Ranges, Span, read_ranges};
 pub use tables::{Located, Ranks, locate};
 
 impl std::fmt::Display for NotRead {

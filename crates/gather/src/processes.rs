@@ -20,8 +20,8 @@ mod walk;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
-pub(crate) use again::Again;
-pub(crate) use begun::Begun;
+pub(crate) use again::ProcessCache;
+pub(crate) use begun::StartedTasks;
 pub use named::{Named, command_line, named};
 use one::Names;
 pub use one::{Captured, Depth};

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod capture;
+mod captured;
 mod cgroups;
 mod configured;
 mod containers;
@@ -20,14 +21,13 @@ mod mounts;
 mod nodes;
 mod not_read;
 mod open;
-mod over_time;
 mod parts;
 mod processes;
 mod reader;
+mod sampler;
 mod session;
 mod set_up;
 mod shmem;
-mod told;
 mod zram;
 
 use ramline_kernel::Result;
@@ -46,10 +46,10 @@ use ramline_snapshot::{Origin, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
 pub use meta::Meta;
-pub use over_time::{OverTime, Sweep};
-pub use parts::{Late, gather_until};
+pub use parts::{LateSections, gather_until};
 pub use processes::Walking;
 use reader::Reader;
+pub use sampler::{Sampler, Sweep};
 pub use session::Session;
 pub use set_up::set_up;
 

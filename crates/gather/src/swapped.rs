@@ -25,9 +25,9 @@ use crate::prelude::*;
 use crate::proc_dir::NotRead;
 use slots::Bitmap;
 
-/// What was found, and which slots they are.
+/// Swapped pages, and which slots they are in.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct SwappedSlots {
     /// As plain data.
     pub seen: Swapped,
     /// Slots by owner and by its places, ascending in the order of addresses; empty beyond [`MOST_SLOTS`].
@@ -38,9 +38,9 @@ pub struct Found {
 pub const MOST_SLOTS: usize = 16 << 20;
 
 /// Looks up the pages of all processes that have any in swap, largest first, until `over`; `tell` hears what goes on.
-pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dyn FnMut(&str)) -> Found {
+pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dyn FnMut(&str)) -> SwappedSlots {
     let begin = Instant::now();
-    let mut found = Found::default();
+    let mut found = SwappedSlots::default();
     let list = seen.processes.data().map(|all| all.list.as_slice()).unwrap_or_default();
     let mut order: Vec<&Process> = list.iter().filter(|p| p.swap.is_some_and(|swap| swap.0 > 0)).collect();
     ramline_units::sort_by_key(&mut order, |p| std::cmp::Reverse(p.swap));
@@ -54,7 +54,7 @@ pub fn look(root: &Root, seen: &Snapshot, over: &dyn Fn() -> bool, tell: &mut dy
             continue;
         }
         tell(&format!("whose pages are in swap: process {} of {}, {}", at + 1, order.len(), process.name));
-        match slots::of_process(root, process, &mut text, over) {
+        match slots::for_process(root, process, &mut text, over) {
             Ok(slots) => {
                 let owner = Owner {
                     pid: process.pid,
@@ -96,7 +96,7 @@ fn place(number: u32, slots: &[u32], maps: &mut BTreeMap<u32, Bitmap>) -> Place 
 }
 
 /// Which area each number is.
-fn areas(found: &mut Found, maps: &BTreeMap<u32, Bitmap>, swaps: &[SwapArea], page: PageSize) {
+fn areas(found: &mut SwappedSlots, maps: &BTreeMap<u32, Bitmap>, swaps: &[SwapArea], page: PageSize) {
     let seen: Vec<Numbered> = maps
         .iter()
         .map(|(number, map)| Numbered { number: *number, slots: map.count(), highest: map.highest() })
@@ -124,7 +124,7 @@ fn areas(found: &mut Found, maps: &BTreeMap<u32, Bitmap>, swaps: &[SwapArea], pa
 /// What zram says of its slots, for each device and for each owner.
 fn states(
     root: &Root,
-    found: &mut Found,
+    found: &mut SwappedSlots,
     swaps: &[SwapArea],
     page: PageSize,
     over: &dyn Fn() -> bool,
@@ -140,7 +140,7 @@ fn states(
                 for (owner, slots) in found.seen.owners.iter_mut().zip(&found.slots) {
                     for (place, slots) in owner.places.iter_mut().zip(slots) {
                         if place.number == area.number && wide(slots.len()) == place.pages.0 {
-                            place.state = Some(states.of(slots));
+                            place.state = Some(states.for_slots(slots));
                         }
                     }
                 }

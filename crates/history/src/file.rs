@@ -103,9 +103,9 @@ pub struct Damage {
     pub is_tail: bool,
 }
 
-/// What lies in a file behind its head.
+/// An item of a file behind its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum FileItem<'a> {
     /// A frame, and where it begins.
     Frame(usize, Frame<'a>),
     /// Bytes that are none.
@@ -113,19 +113,19 @@ pub enum Found<'a> {
 }
 
 /// The frames of a file from a place on, and what is damaged between them.
-pub fn frames(bytes: &[u8], from: usize) -> impl Iterator<Item = Found<'_>> {
+pub fn frames(bytes: &[u8], from: usize) -> impl Iterator<Item = FileItem<'_>> {
     let mut at = from;
     std::iter::from_fn(move || {
         let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
         if let Some((frame, length)) = Frame::first(rest) {
-            let found = Found::Frame(at, frame);
+            let found = FileItem::Frame(at, frame);
             at += length;
             return Some(found);
         }
         let lost = behind_damage(rest).unwrap_or(rest.len());
         let damage = Damage { from: at, bytes: lost, is_tail: lost == rest.len() };
         at += lost;
-        Some(Found::Damage(damage))
+        Some(FileItem::Damage(damage))
     })
 }
 

@@ -49,7 +49,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const fn of(byte: u8) -> Kind {
+    const fn from_byte(byte: u8) -> Kind {
         match byte & !(COMPRESSED | BY_LAST) {
             1 => Kind::Texts,
             2 => Kind::Note,
@@ -140,7 +140,7 @@ impl<'a> Frame<'a> {
         let mut input = Input(body);
         let at = Moment { wall_ms: input.number()?, boot_ms: input.number()? };
         let (place, after) = (input.number()?, input.u16()?);
-        let (compressed, by_last, kind) = (kind & COMPRESSED != 0, kind & BY_LAST != 0, Kind::of(kind));
+        let (compressed, by_last, kind) = (kind & COMPRESSED != 0, kind & BY_LAST != 0, Kind::from_byte(kind));
         Some((Frame { kind, at, place, after, crc, compressed, by_last, bytes: input.0 }, whole))
     }
 
@@ -148,7 +148,7 @@ impl<'a> Frame<'a> {
     #[must_use]
     pub fn sketch(bytes: &[u8]) -> Option<Sketch> {
         let mut input = Input(bytes.strip_prefix(&MARK)?);
-        let kind = Kind::of(input.byte()?);
+        let kind = Kind::from_byte(input.byte()?);
         let length = input.count().filter(|length| *length <= LARGEST)?;
         input.u32()?;
         let body = input.take(length)?;

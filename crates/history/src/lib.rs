@@ -37,7 +37,7 @@ mod varint;
 
 pub use day::Day;
 pub use document::{from_changes, from_snapshot, to_snapshot};
-pub use file::{Begins, Damage, Found, Head, NotHistory, VERSION, frames, sketches};
+pub use file::{Begins, Damage, FileItem, Head, NotHistory, VERSION, frames, sketches};
 pub use frame::{Encoder, Frame, Kind, Moment, Note, Sketch, note};
 pub use moments::{Decoder, NotDecoded};
 pub use texts::{Changes, Texts};

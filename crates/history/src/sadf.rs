@@ -255,10 +255,10 @@ impl Host {
         };
         let mut snapshot = Snapshot::new(machine);
         if let Some(Ok(meminfo)) = memory.map(|memory| Meminfo::parse("sadf", &meminfo(memory))) {
-            snapshot.meminfo = Seen::of(meminfo);
+            snapshot.meminfo = Seen::new(meminfo);
         }
         if let Ok(vmstat) = Vmstat::parse("sadf", &counters.vmstat()) {
-            snapshot.vmstat = Seen::of(vmstat);
+            snapshot.vmstat = Seen::new(vmstat);
         }
         for (name, section) in [
             ("mem", &mut snapshot.pressure_memory),
@@ -266,7 +266,7 @@ impl Host {
             ("cpu", &mut snapshot.pressure_cpu),
         ] {
             if let Some(Ok(pressure)) = counters.pressure(name).map(|text| Pressure::parse("sadf", &text)) {
-                *section = Seen::of(pressure);
+                *section = Seen::new(pressure);
             }
         }
         SadfMoment { at, snapshot, processors: ticks.iter().map(|ticks| whole(*ticks)).collect() }

@@ -1,7 +1,7 @@
 //! A file of history, cut off anywhere, damaged anywhere, of a later version or another time: what is lost is counted and nothing is made up.
 
 use ramline_history::{
-    Begins, Decoder, Encoder, Found, Head, Kind, Moment, NotHistory, Note, Texts, frames, from_snapshot, note,
+    Begins, Decoder, Encoder, FileItem, Head, Kind, Moment, NotHistory, Note, Texts, frames, from_snapshot, note,
     to_snapshot,
 };
 use ramline_snapshot::Snapshot;
@@ -58,12 +58,12 @@ fn read(bytes: &[u8]) -> (Vec<(Moment, Texts)>, usize, usize) {
     let (mut decoder, mut out, mut alone, mut damaged) = (Decoder::default(), Vec::new(), 0, 0);
     for found in frames(bytes, begins.frames_at) {
         match found {
-            Found::Frame(_, frame) if frame.kind == Kind::Texts => match decoder.take(&frame) {
+            FileItem::Frame(_, frame) if frame.kind == Kind::Texts => match decoder.take(&frame) {
                 Ok(texts) => out.push((frame.at, texts.clone())),
                 Err(_) => alone += 1,
             },
-            Found::Frame(..) => {}
-            Found::Damage(damage) => damaged += damage.bytes,
+            FileItem::Frame(..) => {}
+            FileItem::Damage(damage) => damaged += damage.bytes,
         }
     }
     (out, alone, damaged)
@@ -97,8 +97,8 @@ fn cut_inside(bytes: &[u8], cut: usize) -> bool {
     let Ok(Begins { frames_at: begins, .. }) = Begins::read(bytes) else { return true };
     let mut ends = vec![begins];
     ends.extend(frames(bytes, begins).filter_map(|found| match found {
-        Found::Frame(at, _) => Some(at),
-        Found::Damage(_) => None,
+        FileItem::Frame(at, _) => Some(at),
+        FileItem::Damage(_) => None,
     }));
     !ends.contains(&cut)
 }
@@ -123,7 +123,7 @@ fn a_frame_that_is_missing_takes_those_that_rest_on_it_and_no_more() {
     let moments = moments(30);
     let whole = file(&moments, 10);
     let places: Vec<usize> = frames(&whole, Begins::read(&whole).unwrap().frames_at)
-        .filter_map(|found| if let Found::Frame(at, _) = found { Some(at) } else { None })
+        .filter_map(|found| if let FileItem::Frame(at, _) = found { Some(at) } else { None })
         .collect();
     let bytes = [&whole[..places[13]], &whole[places[14]..]].concat();
     let (found, alone, damaged) = read(&bytes);
@@ -136,7 +136,7 @@ fn garbage_between_frames_is_counted() {
     let moments = moments(3);
     let whole = file(&moments, 1);
     let second = frames(&whole, Begins::read(&whole).unwrap().frames_at).nth(1).unwrap();
-    let Found::Frame(at, _) = second else { panic!("{second:?}") };
+    let FileItem::Frame(at, _) = second else { panic!("{second:?}") };
     let garbage = [0xb5, 0x52, 0x01, 0x05, 0xb5, 0x52].repeat(50);
     let bytes = [&whole[..at], &garbage, &whole[at..]].concat();
     assert_eq!(read(&bytes), (moments, 0, garbage.len()));
@@ -167,7 +167,7 @@ fn notes_are_read_as_they_were_written_and_break_no_series() {
     bytes.extend(note(moments[1].0, &what));
     bytes.extend(encoder.frame(moments[1].0, &moments[1].1));
     let notes: Vec<Note> = frames(&bytes, Begins::read(&bytes).unwrap().frames_at)
-        .filter_map(|found| if let Found::Frame(_, frame) = found { frame.note() } else { None })
+        .filter_map(|found| if let FileItem::Frame(_, frame) = found { frame.note() } else { None })
         .collect();
     assert_eq!(notes, [what]);
     assert_eq!(read(&bytes).0, moments);
@@ -180,13 +180,13 @@ fn a_snapshot_is_the_same_from_its_texts() {
     use ramline_snapshot::processes::{Process, Processes};
     use ramline_snapshot::{Seen, machine::Machine, meminfo::Meminfo};
     let mut snapshot = Snapshot::new(Machine { kernel: "6.18".to_owned(), ..Machine::default() });
-    snapshot.meminfo = Seen::of(Meminfo::parse("m", "MemTotal: 8 kB\nNew: 3 kB\n").unwrap());
+    snapshot.meminfo = Seen::new(Meminfo::parse("m", "MemTotal: 8 kB\nNew: 3 kB\n").unwrap());
     let process = |pid| Process { pid, name: format!("p{pid} \u{1b}\"{{"), ..Process::default() };
     let processes = Processes { list: [2, 10, 9].map(process).into_iter().collect(), ..Processes::default() };
-    snapshot.processes = Seen::of(processes);
+    snapshot.processes = Seen::new(processes);
     let group = |path: &str| Group { path: path.to_owned(), ..Group::default() };
     let list = ["/", "/a", "/a/b", "/a-c"].map(group).into_iter().collect();
-    snapshot.groups = Seen::of(Groups { list, ..Groups::default() });
+    snapshot.groups = Seen::new(Groups { list, ..Groups::default() });
     snapshot.vmstat = Seen::Denied { path: "/proc/vmstat".into() };
     let mut texts = Texts::new();
     let before = snapshot.clone();
@@ -199,7 +199,7 @@ fn a_snapshot_is_the_same_from_its_texts() {
     assert_eq!(back, sorted);
     // A section that was not read stays as it was; a process that is gone is gone.
     let mut later = Snapshot::new(Machine::default());
-    later.processes = Seen::of(Processes { list: vec![process(9)], ..Processes::default() });
+    later.processes = Seen::new(Processes { list: vec![process(9)], ..Processes::default() });
     from_snapshot(&mut later, &mut texts).unwrap();
     let back = to_snapshot("f", &texts).unwrap();
     assert_eq!(back.processes.data().unwrap().list.len(), 1);

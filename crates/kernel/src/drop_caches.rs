@@ -4,8 +4,8 @@
 //!
 //! ```
 //! use ramline_kernel::drop_caches::Level;
-//! assert_eq!(Level::of(3), Some(Level::Both));
-//! assert_eq!(Level::of(4), None); // 4 would only keep the kernel from logging it
+//! assert_eq!(Level::from_number(3), Some(Level::Both));
+//! assert_eq!(Level::from_number(4), None); // 4 would only keep the kernel from logging it
 //! ```
 
 use crate::prelude::*;
@@ -23,9 +23,9 @@ pub enum Level {
 }
 
 impl Level {
-    /// By its number.
+    /// The level with this number.
     #[must_use]
-    pub fn of(number: u64) -> Option<Level> {
+    pub fn from_number(number: u64) -> Option<Level> {
         [Level::Pages, Level::Objects, Level::Both].into_iter().find(|level| u64::from(level.number()) == number)
     }
 

@@ -16,11 +16,11 @@ pub struct FileKey {
 }
 
 impl FileKey {
-    /// Of an open file.
+    /// The key of an open file.
     ///
     /// # Errors
     /// When it cannot be looked at.
-    pub fn of(file: &impl AsFd) -> io::Result<FileKey> {
+    pub fn from_file(file: &impl AsFd) -> io::Result<FileKey> {
         Ok(FileKey::from(&rustix::fs::fstat(file)?))
     }
 

@@ -100,8 +100,8 @@ impl Map {
         Ok(Map { start: start.cast(), length, writable })
     }
 
-    /// So many bytes of what a descriptor stands for, shared and writable; for descriptors that have no size.
-    pub(crate) fn of_descriptor(fd: &OwnedFd, length: usize) -> io::Result<Map> {
+    /// Maps `length` bytes of what a descriptor stands for, shared and writable; for descriptors that have no size.
+    pub(crate) fn from_descriptor(fd: &OwnedFd, length: usize) -> io::Result<Map> {
         Ok(Map { start: map_file(fd, 0, length, true)?.cast(), length, writable: true })
     }
 

@@ -51,9 +51,9 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mount> {
 pub struct Remote(Vec<Mount>);
 
 impl Remote {
-    /// What is mounted now.
+    /// The remote file systems that are mounted now.
     #[must_use]
-    pub fn of(root: &Root) -> Remote {
+    pub fn read(root: &Root) -> Remote {
         Remote(list(root).unwrap_or_default())
     }
 

@@ -131,7 +131,7 @@ impl To {
             return Err(refused(path, "it is a directory, and a file is wanted"));
         }
         match openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(found) => To::of(path, &found, format),
+            Ok(found) => To::existing(path, &found, format),
             Err(Errno::NOENT) if is_link(path) => Err(refused(path, "it is a link that leads nowhere")),
             Err(Errno::NOENT) => Staged::new(path, path, format).map(|staged| To::File(Box::new(staged))),
             Err(Errno::LOOP) => Err(refused(path, "its links lead in a circle")),
@@ -139,7 +139,7 @@ impl To {
         }
     }
 
-    fn of(path: &Path, found: &OwnedFd, format: Format) -> Result<To> {
+    fn existing(path: &Path, found: &OwnedFd, format: Format) -> Result<To> {
         let stat = fstat(found).map_err(|error| failed(path, error))?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         if kind == FileType::Directory {

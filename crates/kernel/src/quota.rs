@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ramline_kernel::quota;
-//! assert!(quota::of("/proc".as_ref(), false).is_empty());
+//! assert!(quota::read("/proc".as_ref(), false).is_empty());
 //! ```
 
 #![expect(unsafe_code, reason = "quotactl_fd")]
@@ -42,7 +42,7 @@ const MOST: usize = 4096;
 
 /// Quotas of users, or of groups, on the file system at `at`; empty where it keeps none or does not say.
 #[must_use]
-pub fn of(at: &Path, group: bool) -> Vec<Quota> {
+pub fn read(at: &Path, group: bool) -> Vec<Quota> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(at, flags, Mode::empty()) else { return Vec::new() };
     let mut out = Vec::new();
@@ -121,7 +121,7 @@ mod tests {
                 unsafe { libc::syscall(libc::SYS_quotactl_fd, fd, command, 1000, std::ptr::from_mut(&mut block)) };
             assert_eq!(set, 0, "{}", io::Error::last_os_error());
         }
-        let seen = of(at, false);
+        let seen = read(at, false);
         let own = seen.iter().find(|q| q.id == 1000).unwrap();
         assert_eq!((own.used, own.limit), (Bytes::from_mib(1), Some(Bytes::from_mib(2))));
         assert_eq!((own.inodes_used, own.inode_limit, own.group), (1, Some(50), false));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_file_system_without_quotas_and_a_path_that_is_none_say_nothing() {
-        assert_eq!(of("/proc".as_ref(), true), []);
-        assert_eq!(of("/no/such/place".as_ref(), false), []);
+        assert_eq!(read("/proc".as_ref(), true), []);
+        assert_eq!(read("/no/such/place".as_ref(), false), []);
     }
 }

@@ -54,8 +54,8 @@ pub struct Residency {
 ///
 /// # Errors
 /// `Denied` when the file is not ours to ask about, `Unsupported` on hugetlbfs, `Io` otherwise.
-pub fn of(file: &impl AsFd, path: &Path) -> Result<Residency> {
-    of_ranges(file, path, &[(0, i64::MAX.unsigned_abs())])
+pub fn count(file: &impl AsFd, path: &Path) -> Result<Residency> {
+    count_ranges(file, path, &[(0, i64::MAX.unsigned_abs())])
 }
 
 /// Counts the pages of parts of a file, given as offset and length in bytes; parts must not overlap.
@@ -63,7 +63,7 @@ pub fn of(file: &impl AsFd, path: &Path) -> Result<Residency> {
 /// # Errors
 /// `Denied` where the kernel would not tell the truth about a file that is not ours (mincore then says that every page is
 /// there), `Unsupported` on hugetlbfs.
-pub fn of_ranges(file: &impl AsFd, path: &Path, ranges: &[(u64, u64)]) -> Result<Residency> {
+pub fn count_ranges(file: &impl AsFd, path: &Path, ranges: &[(u64, u64)]) -> Result<Residency> {
     let (file, failed) = (file.as_fd(), |error| KernelError::io("count the cached pages of", path, error));
     if method_for(file).map_err(failed)? == Method::Cachestat {
         return ranges_by(file, ranges, cachestat).map_err(failed);

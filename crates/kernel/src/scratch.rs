@@ -150,7 +150,7 @@ mod tests {
         let mut page = Buffer::new(4096).unwrap();
         page.bytes_mut().fill(5);
         file.write_all_at(page.bytes(), 0).unwrap();
-        assert_eq!(crate::residency::of(&file, ".".as_ref()).unwrap().cached, 0);
+        assert_eq!(crate::residency::count(&file, ".".as_ref()).unwrap().cached, 0);
         set_direct(&file, ".".as_ref(), false).unwrap();
         // Not aligned: only possible without direct I/O.
         let mut odd = [0u8; 3];

@@ -48,7 +48,7 @@ pub fn others(root: &Root, pid: u32, inodes: &BTreeSet<u64>) -> BTreeSet<Other> 
     let peers = unix::peers().unwrap_or_default();
     let mut found: BTreeSet<Other> =
         inodes.iter().filter_map(|inode| peers.get(inode).copied()).map(Other::Inode).collect();
-    let own = Connections::of(root, pid);
+    let own = Connections::for_process(root, pid);
     let ends: Vec<Ends> =
         own.list.iter().filter(|end| inodes.contains(&end.inode) && end.is_connected()).copied().collect();
     let mut left: Vec<Ends> = Vec::new();
@@ -60,7 +60,7 @@ pub fn others(root: &Root, pid: u32, inodes: &BTreeSet<u64>) -> BTreeSet<Other> 
     }
     if !left.is_empty() {
         let elsewhere: Vec<Connections> =
-            namespaces(root, pid).into_iter().map(|pid| Connections::of(root, pid)).collect();
+            namespaces(root, pid).into_iter().map(|pid| Connections::for_process(root, pid)).collect();
         for end in left {
             let inode = elsewhere.iter().find_map(|other| other.answering(&end));
             found.insert(inode.map_or_else(|| Other::Elsewhere(end.remote_text()), Other::Inode));

@@ -268,7 +268,7 @@ fn a_file_read_through_a_mapping_is_cached_and_eviction_is_proven() {
     for page in 0..pages {
         map.touch_read(usize::try_from(page * process::page_size()).unwrap()).unwrap();
     }
-    assert_eq!(residency::of(&file, &path).unwrap().cached, pages);
+    assert_eq!(residency::count(&file, &path).unwrap().cached, pages);
     // Mapped pages are not evicted, and that is reported, not hidden.
     assert!(residency::evict(&file, &path).unwrap().after.cached > 0);
     drop(map);

@@ -19,6 +19,10 @@ pub enum Study {
     Knee,
     /// Times alone.
     Timing,
+    /// Memory over time, and the columns of `free`.
+    Eaten,
+    /// Kinds of pages before and after a drop of caches.
+    Dropped,
 }
 
 /// One experiment.

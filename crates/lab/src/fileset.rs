@@ -102,7 +102,7 @@ impl FileSet {
     ///
     /// # Errors
     /// One of them cannot be opened, is no regular file, or lives in memory.
-    pub fn of_files(paths: &[PathBuf]) -> Result<FileSet> {
+    pub fn from_files(paths: &[PathBuf]) -> Result<FileSet> {
         let mut set = FileSet::default();
         for path in paths {
             let failed = |error| LabError::file("open", path, error);
@@ -119,7 +119,7 @@ impl FileSet {
                 return refuse("is on a file system in memory, where nothing is ever read from a disk");
             }
             let needed = if meta.len() == 0 { vec![] } else { vec![(0, whole_pages(meta.len()))] };
-            set.members.push(Member { path: path.clone(), key: FileKey::of(&file).map_err(failed)?, needed });
+            set.members.push(Member { path: path.clone(), key: FileKey::from_file(&file).map_err(failed)?, needed });
         }
         Ok(set)
     }
@@ -132,7 +132,7 @@ impl FileSet {
         let left = self.evict()?;
         let files: Vec<(FileKey, &Path)> =
             left.iter().map(|(member, _)| (self.members[*member].key, self.members[*member].path.as_path())).collect();
-        let by = mappers::of(root, &files);
+        let by = mappers::for_files(root, &files);
         let stays = left.into_iter().map(|(index, bytes)| {
             let member = &self.members[index];
             let mapped_by = by.get(&member.key).map_or(0, |mappers| u64::try_from(mappers.len()).unwrap_or(u64::MAX));
@@ -216,9 +216,9 @@ impl FileSet {
         let (mut of_needed, mut of_all) = (0, 0);
         for member in &self.members {
             let file = member.open()?;
-            of_all += residency::of_ranges(&file, &member.path, &[(0, u64::MAX >> 1)])?.cached;
+            of_all += residency::count_ranges(&file, &member.path, &[(0, u64::MAX >> 1)])?.cached;
             if !member.needed.is_empty() {
-                of_needed += residency::of_ranges(&file, &member.path, &member.needed)?.cached;
+                of_needed += residency::count_ranges(&file, &member.path, &member.needed)?.cached;
             }
         }
         Ok(State { of_needed: pages(of_needed), needed: self.needed(), of_all: pages(of_all) })

@@ -54,5 +54,5 @@ fn check_interrupted() -> Result<()> {
     if ramline_kernel::signals::interrupted() { Err(LabError::Interrupted) } else { Ok(()) }
 }
 
-/// What is called each time something is known: the sample, and the limit or ceiling.
-pub type Seen<'a> = dyn FnMut(&TrialSample, Bytes) + 'a;
+/// Callback for each sample, with the limit or ceiling.
+pub type OnSample<'a> = dyn FnMut(&TrialSample, Bytes) + 'a;

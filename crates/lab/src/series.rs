@@ -44,9 +44,9 @@ pub struct Order<'a> {
     pub resume: Option<&'a RunFolder>,
 }
 
-/// What a series brought.
+/// Result of a series.
 #[derive(Debug)]
-pub struct Done {
+pub struct SeriesResult {
     /// The raw records; `None` when there was time for none.
     pub folder: Option<RunFolder>,
     /// The arms of the runs that were not begun for lack of time.
@@ -66,7 +66,7 @@ pub fn run(
     series: &mut PlannedSeries,
     consent: Consent,
     progress: &mut dyn Progress,
-) -> Result<Done> {
+) -> Result<SeriesResult> {
     if !series.global.is_empty() && consent == Consent::NotGiven {
         let reasons = series.global.iter().map(|what| format!("not agreed to: {what}")).collect();
         return Err(LabError::refused(reasons, order.experiment.line(order.params, &["--prove"])));
@@ -97,8 +97,8 @@ fn all(
     series: &mut PlannedSeries,
     run: &mut Run,
     progress: &mut dyn Progress,
-) -> Result<Done> {
-    let mut done = Done { folder: order.resume.cloned(), out_of_time: Vec::new(), ended: None };
+) -> Result<SeriesResult> {
+    let mut done = SeriesResult { folder: order.resume.cloned(), out_of_time: Vec::new(), ended: None };
     let made = made(order)?;
     if let Some(folder) = order.resume {
         series.work.recall(&folder.read()?.records);
@@ -169,7 +169,7 @@ fn keep(env: &Env<'_>, order: &Order<'_>, folder: &mut Option<RunFolder>, record
         Some(folder) => folder,
         None => {
             let made = RunFolder::create(env.lock.state().path(), order.experiment.name, unix_ms())?;
-            made.write_header(&Header::of(order.experiment.name, order.params))?;
+            made.write_header(&Header::new(order.experiment.name, order.params))?;
             folder.insert(made)
         }
     };

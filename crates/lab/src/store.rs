@@ -36,9 +36,9 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a series that begins now.
+    /// The header of a series that begins now.
     #[must_use]
-    pub fn of(experiment: &str, parameters: &Params) -> Header {
+    pub fn new(experiment: &str, parameters: &Params) -> Header {
         let ramline = env!("CARGO_PKG_VERSION").to_owned();
         Header { experiment: experiment.to_owned(), parameters: parameters.clone(), ramline }
     }

@@ -6,7 +6,7 @@ use ramline_sheet::{Depth, Sheet};
 
 use crate::document::{Document, Row};
 use crate::keys::{self, Key};
-use crate::page::{Ask, Looks, Page, Time, View};
+use crate::page::{Looks, Page, Time, View, ViewRequest};
 use crate::typing::Typing;
 
 /// What is to be done after a key.
@@ -60,7 +60,7 @@ pub struct App {
     pub(crate) moment: Option<String>,
     pub(crate) open: Option<Open>,
     /// A sentence for the last line, until the next key.
-    pub(crate) told: String,
+    pub(crate) hint: String,
     pub(crate) looks: Looks,
     pub(crate) document: Document,
     /// Columns and lines that the document was made for; `None` where it is to be made again.
@@ -90,7 +90,7 @@ impl App {
             is_paused: false,
             moment: None,
             open: None,
-            told: String::new(),
+            hint: String::new(),
             looks,
             document: Document::default(),
             made_for: None,
@@ -104,8 +104,8 @@ impl App {
 
     /// What is to be shown.
     #[must_use]
-    pub fn ask(&self, again: bool) -> Ask<'_> {
-        Ask { view: self.view, sort: self.sort(), entered: &self.entered, again }
+    pub fn ask(&self, again: bool) -> ViewRequest<'_> {
+        ViewRequest { view: self.view, sort: self.sort(), entered: &self.entered, again }
     }
 
     /// No page is asked for: it is paused, or the past, which stays as it is.
@@ -118,7 +118,7 @@ impl App {
     pub fn went_to(&mut self, time: Result<Option<String>, String>) {
         match time {
             Ok(moment) => self.moment = moment,
-            Err(sentence) => self.told = sentence,
+            Err(sentence) => self.hint = sentence,
         }
     }
 
@@ -132,7 +132,7 @@ impl App {
     pub fn explained(&mut self, explained: Result<(String, Sheet), String>) {
         match explained {
             Ok((title, sheet)) => self.open = Some(Open { title, sheet, scroll: 0 }),
-            Err(sentence) => self.told = sentence,
+            Err(sentence) => self.hint = sentence,
         }
     }
 
@@ -180,7 +180,7 @@ impl App {
 
     /// What a key does.
     pub fn key(&mut self, key: Key) -> Effect {
-        self.told.clear();
+        self.hint.clear();
         match key {
             Key::Control('c') => return Effect::Quit,
             Key::Control('z') => return Effect::Stop,
@@ -257,7 +257,7 @@ impl App {
     fn sort_by(&mut self, step: isize) -> Effect {
         let Some(view) = self.views.get(self.view).filter(|view| !view.sorts.is_empty() && self.entered.is_empty())
         else {
-            self.told = "these rows have one order".to_owned();
+            self.hint = "these rows have one order".to_owned();
             return Effect::Draw;
         };
         let next = self.sort().checked_add_signed(step).unwrap_or(view.sorts.len() - 1) % view.sorts.len();
@@ -291,7 +291,7 @@ impl App {
                 Effect::Ask { again: false }
             }
             None => {
-                self.told = "nothing to enter here; e explains the number under the cursor".to_owned();
+                self.hint = "nothing to enter here; e explains the number under the cursor".to_owned();
                 Effect::Draw
             }
         }
@@ -313,7 +313,7 @@ impl App {
     /// Names under the cursor: the head of the column, then the row.
     fn explain(&mut self) -> Effect {
         let Some(row) = self.selected() else {
-            self.told = "no number is under the cursor".to_owned();
+            self.hint = "no number is under the cursor".to_owned();
             return Effect::Draw;
         };
         let head = self.column().and_then(|at| row.cells.get(at)).map(|cell| cell.head.clone());

@@ -141,7 +141,7 @@ mod tests {
 
     fn part(title: &str, rows: &[&str]) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.headed_table(title, Table::of(rows.iter().copied()).left("name", |row| row));
+        sheet.headed_table(title, Table::from_rows(rows.iter().copied()).left("name", |row| row));
         sheet
     }
 

@@ -141,7 +141,7 @@ fn keys(app: &App, pen: &mut Pen<'_>) {
         Some(Typing::Filter) => (Paint::Bold, format!("/{}_", app.filter)),
         Some(Typing::Time(text)) => (Paint::Bold, format!("time (00:46, 2h; empty: now): {text}_")),
         None => match () {
-            () if !app.told.is_empty() => (Paint::Warn, app.told.clone()),
+            () if !app.hint.is_empty() => (Paint::Warn, app.hint.clone()),
             () if app.open.is_some() => (Paint::Dim, "Esc closes  Up, Down, PgUp, PgDn".to_owned()),
             () if !app.filter.is_empty() => (Paint::Bold, format!("/{}  Esc shows all rows", app.filter)),
             () => (Paint::Dim, hints),

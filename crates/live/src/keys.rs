@@ -64,7 +64,7 @@ pub const KEYS: &[(&str, &str)] = &[
 #[must_use]
 pub fn sheet() -> Sheet {
     let mut sheet = Sheet::new();
-    let table = Table::of(KEYS).left("key", |row| row.0).column(Column::wrapped("what it does"), |row| row.1);
+    let table = Table::from_rows(KEYS).left("key", |row| row.0).column(Column::wrapped("what it does"), |row| row.1);
     sheet.table(table);
     sheet
 }

@@ -29,5 +29,5 @@ mod typing;
 pub use app::{App, Effect};
 pub use draw::draw;
 pub use keys::Key;
-pub use page::{Ask, Feed, Looks, Page, Time, View};
+pub use page::{Feed, Looks, Page, Time, View, ViewRequest};
 pub use run::{Options, run, wait_for_hangup};

@@ -13,9 +13,9 @@ pub struct View {
     pub enters: usize,
 }
 
-/// What is to be shown.
+/// Request for a page of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ask<'a> {
+pub struct ViewRequest<'a> {
     /// The place of the view.
     pub view: usize,
     /// The place of the order in its list.
@@ -58,7 +58,7 @@ pub trait Feed {
     fn views(&self) -> &'static [View];
 
     /// A page; it is waited for, so what takes long is done beside it.
-    fn page(&mut self, ask: &Ask<'_>) -> Page;
+    fn page(&mut self, ask: &ViewRequest<'_>) -> Page;
 
     /// Makes the pages those of another time; its name, `None` where it is now.
     ///

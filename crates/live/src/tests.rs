@@ -23,7 +23,7 @@ fn page(rows: &[(&str, &str, &str)]) -> Page {
     first.answer(Paint::Good, "Memory is fine: 22.8 of 23.5 GiB available, no task waits for memory.");
     let mut part = Sheet::new();
     part.line("programs by use");
-    let table = Table::of(rows.iter().copied()).left("program", |row| row.0).right("uses", |row| row.1);
+    let table = Table::from_rows(rows.iter().copied()).left("program", |row| row.0).right("uses", |row| row.1);
     part.table(table.column(Column::right("swap"), |row| row.2));
     Page { first, parts: vec![part], note: "01:02:03 UTC".into(), ..Page::default() }
 }
@@ -105,9 +105,9 @@ fn arrows_move_the_cursor_and_e_explains_the_column_and_then_the_row() {
     assert_eq!(screen.press(&[typed('e')]), Effect::Explain(vec!["swap".into(), "redis".into()]));
     screen.press(&[Key::Right, typed('G'), typed('h')]);
     assert_eq!(screen.marked(), "3.0 MiB", "beyond the last column there is none");
-    let mut told = Sheet::new();
-    told.line("unit: bytes");
-    screen.app.explained(Ok(("uses".into(), told)));
+    let mut explanation = Sheet::new();
+    explanation.line("unit: bytes");
+    screen.app.explained(Ok(("uses".into(), explanation)));
     screen.draw();
     let lines = screen.lines();
     assert_eq!((lines[1].as_str(), lines[2].as_str()), ("1 overview  2 programs  > uses", "unit: bytes"));

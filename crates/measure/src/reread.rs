@@ -76,7 +76,7 @@ fn random(files: &[Direct], start: Instant, limit: Duration, seed: u64) -> Resul
         files[index].read_at(&mut page, at * PAGE)?;
         times.push(clock.elapsed().into());
     }
-    LatencyStats::of(&times).ok_or_else(|| KernelError::unsupported("time", "reads", "a clock that moves"))
+    LatencyStats::from_durations(&times).ok_or_else(|| KernelError::unsupported("time", "reads", "a clock that moves"))
 }
 
 /// The files in order, piece by piece; each piece gives a throughput.
@@ -110,7 +110,7 @@ fn sequential(files: &[Direct], start: Instant) -> Result<Option<Measurement>, K
             }
         }
     }
-    Ok(Measurement::of(&rates, "bytes/s", "direct reads of up to 1 MiB in order, one at a time", &[]))
+    Ok(Measurement::from_values(&rates, "bytes/s", "direct reads of up to 1 MiB in order, one at a time", &[]))
 }
 
 #[cfg(test)]

@@ -78,13 +78,14 @@ impl Available {
 
 /// What is available; `None` without MemTotal, and where a file shows too little to tell.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Option<Available> {
+pub fn from_snapshot(snapshot: &Snapshot) -> Option<Available> {
     let meminfo = snapshot.meminfo.data()?.believed();
     match (meminfo.mem_available, snapshot.zfs.data()) {
         // Most machines: nothing else is needed.
         (Some(bytes), None | Some(None)) => Some(Available { bytes, ..Available::default() }),
         _ => {
-            let found = with(snapshot, &Ledger::of(snapshot)?, watermarks::of(snapshot, None).as_ref());
+            let found =
+                with(snapshot, &Ledger::from_snapshot(snapshot)?, watermarks::from_snapshot(snapshot, None).as_ref());
             Some(found).filter(|found| found.from != AvailableFrom::Nothing)
         }
     }
@@ -93,7 +94,7 @@ pub fn of(snapshot: &Snapshot) -> Option<Available> {
 /// The number alone.
 #[must_use]
 pub fn bytes(snapshot: &Snapshot) -> Option<Bytes> {
-    of(snapshot).map(|available| available.bytes)
+    from_snapshot(snapshot).map(|available| available.bytes)
 }
 
 /// The same where ledger and watermarks are known.
@@ -143,8 +144,8 @@ mod tests {
     fn machine(more: &str, arc: Option<Arc>) -> Snapshot {
         let mut seen = Snapshot::new(Machine::default());
         let text = format!("MemTotal: 134217728 kB\nMemFree: 3145728 kB\nMemAvailable: 4194304 kB\n{more}");
-        seen.meminfo = Seen::of(Meminfo::parse("m", &text).unwrap());
-        seen.zfs = Seen::of(arc);
+        seen.meminfo = Seen::new(Meminfo::parse("m", &text).unwrap());
+        seen.zfs = Seen::new(arc);
         seen
     }
 
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_the_zfs_cache_gives_back_is_available_and_said_to_be_zfs_cache() {
-        let seen = of(&machine("", Some(ARC))).unwrap();
+        let seen = from_snapshot(&machine("", Some(ARC))).unwrap();
         assert_eq!((seen.bytes, seen.arc), (Bytes::from_gib(62), Bytes::from_gib(58)));
         assert!(seen.source().contains("arcstats"));
         let held = Arc { evictable: Some(Bytes::from_gib(10)), ..ARC };

@@ -63,7 +63,7 @@ fn float(s: u64) -> f64 {
 
 /// The balance at a swappiness.
 #[must_use]
-pub fn of(swappiness: u64, mglru: bool) -> Balance {
+pub fn for_swappiness(swappiness: u64, mglru: bool) -> Balance {
     let s = float(swappiness);
     Balance {
         swappiness,
@@ -110,7 +110,7 @@ mod tests {
     fn the_shares_are_those_of_the_kernels_formula() {
         // file costless: 18, 33, 60, 82 %; equal: 30, 50, 75, 90 %; anonymous costless: 46, 67, 86, 95 %.
         for (s, low, equal, high) in [(60, 18, 30, 46), (100, 33, 50, 67), (150, 60, 75, 86), (180, 82, 90, 95)] {
-            let b = of(s, false);
+            let b = for_swappiness(s, false);
             let percent = |share: f64| format!("{:.0}", share * 100.0);
             assert_eq!(
                 [percent(b.file_costless), percent(b.equal_costs), percent(b.anon_costless)],
@@ -118,7 +118,7 @@ mod tests {
             );
             assert_eq!((b.swappiness, b.mglru), (s, false));
         }
-        assert!(of(60, true).mglru);
+        assert!(for_swappiness(60, true).mglru);
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
         let one = |device: &ramline_snapshot::zram::ZramDevice| {
             let algorithm = device.algorithm.clone().unwrap_or_default();
             let limit =
-                device.mm.as_ref().and_then(|mm| mm.mem_limit).map(|limit| format!(", limit {}", of_limit(limit)));
+                device.mm.as_ref().and_then(|mm| mm.mem_limit).map(|limit| format!(", limit {}", limit_text(limit)));
             (device.name.clone(), format!("{} {algorithm}{}", device.disksize, limit.unwrap_or_default()))
         };
         out.insert(Part::Zram, zram.devices.iter().filter(|device| device.initialised).map(one).collect());
@@ -122,7 +122,7 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
         let mut limits = Facts::new();
         for group in &groups.list {
             for (name, limit) in [("limit", group.max), ("high limit", group.high), ("swap limit", group.swap_max)] {
-                limits.extend(limit.map(|limit| (format!("{name} of {}", group.path), of_limit(limit))));
+                limits.extend(limit.map(|limit| (format!("{name} of {}", group.path), limit_text(limit))));
             }
         }
         out.insert(Part::Groups, limits);
@@ -130,7 +130,7 @@ fn facts(seen: &Snapshot) -> BTreeMap<Part, Facts> {
     out
 }
 
-fn of_limit(limit: Limit) -> String {
+fn limit_text(limit: Limit) -> String {
     match limit {
         Limit::Max => "none".to_owned(),
         Limit::At(bytes) => Bytes::to_string(&bytes),
@@ -148,11 +148,11 @@ mod tests {
         let mut before = Snapshot::default();
         let mut settings = VmSettings::default();
         settings.put("swappiness", "60\n");
-        before.settings = Seen::of(settings.clone());
+        before.settings = Seen::new(settings.clone());
         let mut after = before.clone();
         assert_eq!(changed(&before, &after), []);
         settings.put("swappiness", "10\n");
-        after.settings = Seen::of(settings);
+        after.settings = Seen::new(settings);
         let words: Vec<String> = changed(&before, &after).iter().map(Change::words).collect();
         assert_eq!(words, ["vm.swappiness 60, then 10"]);
         before.settings = Seen::Unread;

@@ -183,7 +183,7 @@ mod tests {
         let tier = |&(id, ns): &(&str, u64)| TierMeasurement {
             tier: id.to_owned(),
             label: id.to_owned(),
-            latency: LatencyStats::of(&[Nanos(ns)]),
+            latency: LatencyStats::from_durations(&[Nanos(ns)]),
             batches: None,
             throughput: None,
             method: String::new(),

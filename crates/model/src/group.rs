@@ -47,9 +47,9 @@ impl GroupRoom {
     }
 }
 
-/// Our group, where it has a limit below MemTotal.
+/// The headroom of our group, where it has a limit below MemTotal.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Option<GroupRoom> {
+pub fn from_snapshot(snapshot: &Snapshot) -> Option<GroupRoom> {
     let groups = snapshot.cgroups.data()?;
     // In a cgroup name space our group is what looks like the root.
     let group = groups.own.as_ref().unwrap_or(&groups.root);
@@ -128,8 +128,8 @@ mod tests {
 
     fn seen(root: Group, own: Option<Group>, effective_max: Limit) -> Snapshot {
         let mut seen = Snapshot::new(Machine::default());
-        seen.meminfo = Seen::of(Meminfo::parse("m", "MemTotal: 1048576 kB\n").unwrap());
-        seen.cgroups = Seen::of(Cgroups { version: Version::V2, root, own, effective_max, unseen: vec![] });
+        seen.meminfo = Seen::new(Meminfo::parse("m", "MemTotal: 1048576 kB\n").unwrap());
+        seen.cgroups = Seen::new(Cgroups { version: Version::V2, root, own, effective_max, unseen: vec![] });
         seen
     }
 
@@ -139,21 +139,21 @@ mod tests {
 
     #[test]
     fn what_can_be_had_is_the_limit_less_the_use_and_the_idle_cache_in_it_again() {
-        let room = of(&seen(group(48, mib(256), &[("inactive_file", 14)]), None, mib(256))).unwrap();
+        let room = from_snapshot(&seen(group(48, mib(256), &[("inactive_file", 14)]), None, mib(256))).unwrap();
         assert_eq!((room.room, room.own_limit, room.limit), (Bytes::from_mib(222), true, Bytes::from_mib(256)));
         assert_eq!(room.words(), "it uses 48.0 MiB of its limit of 256.0 MiB");
-        let near = of(&seen(group(64, mib(64), &[("inactive_file", 1)]), None, mib(64))).unwrap();
+        let near = from_snapshot(&seen(group(64, mib(64), &[("inactive_file", 1)]), None, mib(64))).unwrap();
         assert_eq!(near.room, Bytes::from_mib(1));
-        let over = of(&seen(group(70, mib(64), &[("inactive_file", 1)]), None, mib(64))).unwrap();
+        let over = from_snapshot(&seen(group(70, mib(64), &[("inactive_file", 1)]), None, mib(64))).unwrap();
         assert_eq!(over.room, Bytes::from_mib(1), "above its limit only its cache is left");
-        let idle = of(&seen(group(5, mib(64), &[("inactive_file", 9)]), None, mib(64))).unwrap();
+        let idle = from_snapshot(&seen(group(5, mib(64), &[("inactive_file", 9)]), None, mib(64))).unwrap();
         assert_eq!(idle.room, Bytes::from_mib(64), "never more than the limit");
     }
 
     #[test]
     fn our_own_group_counts_before_the_root_and_a_parents_limit_is_shared() {
         let own = group(10, Limit::Max, &[("inactive_file", 1), ("total_inactive_file", 4)]);
-        let room = of(&seen(group(900, Limit::Max, &[]), Some(own), mib(64))).unwrap();
+        let room = from_snapshot(&seen(group(900, Limit::Max, &[]), Some(own), mib(64))).unwrap();
         assert_eq!((room.room, room.own_limit), (Bytes::from_mib(58), false));
         assert!(room.words().contains("others may share"), "{}", room.words());
     }
@@ -172,7 +172,7 @@ mod tests {
             let mut seen = seen(group(0, Limit::Max, &[]), None, Limit::Max);
             seen.machine.boot_id = Some("b".into());
             seen.machine.uptime = Some(ramline_units::Nanos(seconds * 1_000_000_000));
-            seen.groups = Seen::of(ramline_snapshot::groups::Groups { list: list.collect(), ..Default::default() });
+            seen.groups = Seen::new(ramline_snapshot::groups::Groups { list: list.collect(), ..Default::default() });
             seen
         };
         let named = |after| {
@@ -191,12 +191,12 @@ mod tests {
 
     #[test]
     fn a_limit_at_or_above_the_ram_is_none_and_an_unseen_use_is_not_zero() {
-        assert_eq!(of(&seen(group(1, Limit::Max, &[]), None, Limit::Max)), None);
-        assert_eq!(of(&seen(group(1, mib(1024), &[]), None, mib(1024))), None);
-        assert!(of(&seen(group(1, mib(1023), &[]), None, mib(1023))).is_some());
-        assert_eq!(of(&Snapshot::default()), None);
+        assert_eq!(from_snapshot(&seen(group(1, Limit::Max, &[]), None, Limit::Max)), None);
+        assert_eq!(from_snapshot(&seen(group(1, mib(1024), &[]), None, mib(1024))), None);
+        assert!(from_snapshot(&seen(group(1, mib(1023), &[]), None, mib(1023))).is_some());
+        assert_eq!(from_snapshot(&Snapshot::default()), None);
         let unseen = Group { current: None, ..group(1, mib(64), &[]) };
-        let room = of(&seen(unseen, None, mib(64))).unwrap();
+        let room = from_snapshot(&seen(unseen, None, mib(64))).unwrap();
         assert_eq!((room.current, room.room), (None, Bytes::from_mib(64)));
         assert!(room.words().contains("was not seen"));
     }

@@ -169,7 +169,7 @@ impl GroupMemory {
 
 /// The tree; `None` where no group was seen.
 #[must_use]
-pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree> {
+pub fn from_snapshot(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree> {
     let seen = snapshot.groups.data()?;
     Some(tree(seen, seen.version?, snapshot, window))
 }
@@ -196,7 +196,7 @@ fn hits(group: &Group) -> Option<u64> {
 /// The tree of these groups.
 fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Window<'_>>) -> GroupTree {
     let parents = parents(&seen.list);
-    let parts: Vec<_> = seen.list.iter().map(|g| parts::of(g, version)).collect();
+    let parts: Vec<_> = seen.list.iter().map(|g| parts::from_group(g, version)).collect();
     let mut below = vec![0_u64; seen.list.len()];
     // Children come after their parent: from the end, each is complete when it is reached.
     for at in (0..below.len()).rev() {
@@ -205,7 +205,7 @@ fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Wi
         }
     }
     let containers = ByGroup::new(snapshot.containers.data());
-    let chain = chain::of(seen, version, &parents, &parts);
+    let chain = chain::bounds(seen, version, &parents, &parts);
     let earlier = window.map(|w| (w, index(self::seen(w.before)), index(self::seen(w.after))));
     let mut groups: Vec<GroupMemory> = Vec::with_capacity(seen.list.len());
     for (at, (group, parts)) in seen.list.iter().zip(&parts).enumerate() {
@@ -218,7 +218,7 @@ fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Wi
             depth: group.path.split('/').filter(|part| !part.is_empty()).count(),
             below: below[at],
             owner: owner(&group.path),
-            container: containers.of(&group.path),
+            container: containers.container(&group.path),
             current,
             summed: group.current.is_none() || (version == Version::V1 && group.path == "/" && group.kernel.is_some()),
             own: None,
@@ -227,7 +227,7 @@ fn tree(seen: &Groups, version: Version, snapshot: &Snapshot, window: Option<&Wi
             rest: parts::rest(group, parts, &within, &snapshot.machine, below[at] + 1),
             reclaim: {
                 let forbidden = swap_forbidden(group, version, snapshot);
-                reclaim::of(parts, &within, current, &bound, &protection, snapshot.meminfo.data(), forbidden)
+                reclaim::from_parts(parts, &within, current, &bound, &protection, snapshot.meminfo.data(), forbidden)
             },
             parts: parts.clone(),
             within,

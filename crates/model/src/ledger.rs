@@ -83,7 +83,7 @@ pub struct Ledger {
 impl Ledger {
     /// The ledger; `None` without MemTotal.
     #[must_use]
-    pub fn of(snapshot: &Snapshot) -> Option<Ledger> {
+    pub fn from_snapshot(snapshot: &Snapshot) -> Option<Ledger> {
         let seen = snapshot.meminfo.data()?;
         let total = seen.mem_total?;
         let impossible = seen.impossible().into_iter().map(|(key, bytes)| format!("{key} {bytes}")).collect();
@@ -94,7 +94,7 @@ impl Ledger {
         let bound = Bytes(error.bytes(snapshot.machine.page_size).0.saturating_mul(counters));
         let outside = uncounted::place(snapshot, meminfo, total, &mut lines, bound);
         let leftover = SignedBytes::difference(total, lines.iter().map(|l| l.bytes).sum());
-        let leftover_kind = LeftoverKind::of(snapshot, leftover, bound, users_missing);
+        let leftover_kind = LeftoverKind::classify(snapshot, leftover, bound, users_missing);
         Some(Ledger {
             total,
             leftover,

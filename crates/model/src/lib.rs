@@ -11,8 +11,8 @@
 //! use ramline_model::ledger::{Ledger, Term};
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
 //! let mut seen = Snapshot::new(Machine::default());
-//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
-//! let ledger = Ledger::of(&seen).ok_or("no MemTotal")?;
+//! seen.meminfo = Seen::new(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
+//! let ledger = Ledger::from_snapshot(&seen).ok_or("no MemTotal")?;
 //! assert_eq!(ledger.line(Term::Free).map(|l| l.bytes.to_string()).as_deref(), Some("1.0 MiB"));
 //! assert_eq!(ledger.leftover.to_string(), "3.0 MiB");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

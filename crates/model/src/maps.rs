@@ -7,7 +7,7 @@
 //! ```
 //! use ramline_model::maps::{Mapped, MapsOptions};
 //! use ramline_snapshot::maps::Maps;
-//! assert_eq!(Mapped::of(&Maps::default(), &MapsOptions::default()).totals.files, 0);
+//! assert_eq!(Mapped::from_maps(&Maps::default(), &MapsOptions::default()).totals.files, 0);
 //! ```
 
 mod classes;
@@ -107,21 +107,21 @@ impl Mapped {
 
     /// Why the page cache could not tell of files, each reason once, with how many files it holds for.
     #[must_use]
-    pub fn not_told(&self) -> Vec<NotTold> {
-        let mut out: Vec<NotTold> = Vec::new();
+    pub fn unknown_files(&self) -> Vec<UnknownFiles> {
+        let mut out: Vec<UnknownFiles> = Vec::new();
         for file in self.files.iter().filter(|file| file.cached.is_none() && file.basis != Basis::PageCache) {
             let why = file.why.as_deref().unwrap_or("it was not asked");
             match out.iter_mut().find(|known| known.basis == file.basis && known.why == why) {
                 Some(known) => known.files += 1,
-                None => out.push(NotTold { basis: file.basis, why: why.to_owned(), files: 1 }),
+                None => out.push(UnknownFiles { basis: file.basis, why: why.to_owned(), files: 1 }),
             }
         }
         out
     }
 
-    /// Sums up a reading.
+    /// The sums of a reading.
     #[must_use]
-    pub fn of(maps: &Maps, options: &MapsOptions) -> Mapped {
+    pub fn from_maps(maps: &Maps, options: &MapsOptions) -> Mapped {
         let files = files::files(maps, options);
         let process = match maps.processes.as_slice() {
             [one] => Some(Program { name: one.name.clone(), processes: 1, pid: Some(one.pid) }),
@@ -146,7 +146,7 @@ impl Mapped {
 
 /// Files of which the page cache could not tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotTold {
+pub struct UnknownFiles {
     /// By what they are known instead.
     pub basis: Basis,
     /// Why.

@@ -47,8 +47,8 @@ impl Moment {
     #[must_use]
     pub fn new(window: &Window<'_>) -> Self {
         let (seen, page) = (window.after, window.after.machine.page_size);
-        let pressure = pressure::of(seen, Some(*window));
-        let flow = swap::of(seen, Some(*window)).and_then(|state| state.flow);
+        let pressure = pressure::from_snapshot(seen, Some(*window));
+        let flow = swap::from_snapshot(seen, Some(*window)).and_then(|state| state.flow);
         let bytes = |pages: f64| swap::per_second(pages, page);
         let rates = pressure.rates;
         let refaults = rates.and_then(|rates| match (rates.refault_file, rates.refault_anon) {
@@ -127,8 +127,8 @@ mod tests {
             ..Machine::default()
         };
         let mut seen = Snapshot::new(machine);
-        seen.vmstat = Seen::of(vmstat);
-        seen.swaps = Seen::of(vec![SwapArea::parse("/dev/zram0 partition 1024 0 100").unwrap()]);
+        seen.vmstat = Seen::new(vmstat);
+        seen.swaps = Seen::new(vec![SwapArea::parse("/dev/zram0 partition 1024 0 100").unwrap()]);
         seen
     }
 

@@ -232,12 +232,12 @@ mod tests {
                 stat,
                 ..Group::default()
             }];
-            snapshot.groups = Seen::of(Groups { version: Some(Version::V2), list, ..Groups::default() });
+            snapshot.groups = Seen::new(Groups { version: Some(Version::V2), list, ..Groups::default() });
             snapshot
         };
         let (before, after) = (snapshot(before, 1), snapshot(after, 2));
         let window = Window::new(&before, &after).unwrap();
-        crate::groups::of(&after, Some(&window)).unwrap().groups.remove(0)
+        crate::groups::from_snapshot(&after, Some(&window)).unwrap().groups.remove(0)
     }
 
     /// All returns at 345 MiB; so many pages a miss.

@@ -18,7 +18,8 @@ pub use winners::{Contest, Winner};
 /// What was concluded from a profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Judged {
+#[schemars(rename = "Judged")]
+pub struct PageVerdict {
     /// By algorithm, in the order of the profile.
     pub rows: Vec<Row>,
     /// Who wins what.
@@ -103,16 +104,16 @@ pub struct Owner {
     pub ratios: Vec<(String, Option<Ranged>)>,
 }
 
-impl Judged {
-    /// From a profile.
+impl PageVerdict {
+    /// The judgement of a profile.
     #[must_use]
-    pub fn of(profile: &PageProfile) -> Judged {
+    pub fn from_profile(profile: &PageProfile) -> PageVerdict {
         let page = profile.host.page.max(1);
         let zs = Zsmalloc::new(page, profile.chain.pages);
         let sampling = &profile.sampling;
         let rows: Vec<Row> = profile.algorithms.iter().map(|one| row(one, sampling.same_filled, &zs)).collect();
-        let winners = winners::of(&profile.algorithms, &rows);
-        Judged {
+        let winners = winners::find(&profile.algorithms, &rows);
+        PageVerdict {
             winners,
             rows,
             same_filled: share(sampling.same_filled, sampling.taken),
@@ -240,7 +241,7 @@ mod tests {
     #[test]
     fn same_filled_pages_take_nothing_and_incompressible_ones_a_whole_page() {
         // 100 pages of 1000 bytes (objects of 1008: 4 a page, with 64 bytes lost), 50 incompressible, 50 of one word.
-        let judged = Judged::of(&profile(vec![algorithm("lz4", &[(1000, 100), (4096, 50)])], 50));
+        let judged = PageVerdict::from_profile(&profile(vec![algorithm("lz4", &[(1000, 100), (4096, 50)])], 50));
         let row = &judged.rows[0];
         assert_eq!(judged.same_filled, Some(0.25));
         assert_eq!((row.pool.huge, row.incompressible), (50, Some(0.25)));
@@ -256,18 +257,18 @@ mod tests {
     #[test]
     fn in_the_final_stand_the_kernel_s_default_and_whoever_wins_something() {
         let kernel = |name: &str, length| AlgorithmPages { by: By::Kernel, ..algorithm(name, &[(length, 200)]) };
-        let judged = Judged::of(&profile(
+        let judged = PageVerdict::from_profile(&profile(
             vec![algorithm("zstd:3", &[(500, 200)]), kernel("lzo-rle", 1500), kernel("lzo", 1600), kernel("zstd", 900)],
             0,
         ));
         assert_eq!(judged.winner(Contest::Ratio, By::Kernel).unwrap().algorithm, "zstd");
         assert_eq!(judged.finalists(), ["lzo-rle", "zstd"], "not the library's, and not who wins nothing");
-        assert!(Judged::of(&profile(vec![algorithm("lz4", &[(500, 200)])], 0)).finalists().is_empty());
+        assert!(PageVerdict::from_profile(&profile(vec![algorithm("lz4", &[(500, 200)])], 0)).finalists().is_empty());
     }
 
     #[test]
     fn a_sample_of_one_word_alone_has_no_ratio() {
-        let judged = Judged::of(&profile(vec![algorithm("lz4", &[])], 200));
+        let judged = PageVerdict::from_profile(&profile(vec![algorithm("lz4", &[])], 200));
         assert_eq!((judged.rows[0].by_compression, judged.rows[0].in_ram), (None, None));
     }
 
@@ -275,7 +276,7 @@ mod tests {
     fn the_prediction_stands_beside_the_measured_pool() {
         let mut one = algorithm("lz4", &[(2000, 100)]);
         one.pool = Some(ramline_evidence::pages::MeasuredPool { mem_used: Bytes(50 * 4096), ..Default::default() });
-        let row = &Judged::of(&profile(vec![one], 0)).rows[0];
+        let row = &PageVerdict::from_profile(&profile(vec![one], 0)).rows[0];
         assert_eq!((row.pool.used, row.measured, row.off), (Bytes(50 * 4096), Some(Bytes(50 * 4096)), Some(0.0)));
     }
 }

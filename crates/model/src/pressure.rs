@@ -218,17 +218,17 @@ impl PressureModel {
 
 /// Pressure; `window` supplies the rates.
 #[must_use]
-pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
+pub fn from_snapshot(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
     let memory = psi(snapshot, window, |s| &s.pressure_memory);
     let rates = window.map(rates);
     PressureModel {
         io: psi(snapshot, window, |s| &s.pressure_io),
         cpu: psi(snapshot, window, |s| &s.pressure_cpu),
         span: window.map(|w| w.span),
-        state: state(memory.as_ref(), rates.as_ref(), Space::of(snapshot)),
+        state: state(memory.as_ref(), rates.as_ref(), Space::from_snapshot(snapshot)),
         memory,
         rates,
-        memory_gap: PsiGap::of(snapshot),
+        memory_gap: PsiGap::from_snapshot(snapshot),
         kills_since_boot: snapshot.vmstat.data().and_then(|vmstat| vmstat.oom_kill),
     }
 }
@@ -245,7 +245,8 @@ pub fn plenty(snapshot: &Snapshot) -> bool {
 #[must_use]
 pub fn is_free(snapshot: &Snapshot) -> bool {
     let share = snapshot.meminfo.data().and_then(|m| m.mem_free?.share_of(m.mem_total?));
-    let above = || watermarks::of(snapshot, None).is_some_and(|m| m.nodes.iter().all(|n| n.band == Band::AboveHigh));
+    let above =
+        || watermarks::from_snapshot(snapshot, None).is_some_and(|m| m.nodes.iter().all(|n| n.band == Band::AboveHigh));
     share.is_some_and(|share| share >= PLENTY) && above()
 }
 
@@ -261,7 +262,7 @@ pub enum Space {
 }
 
 impl Space {
-    fn of(snapshot: &Snapshot) -> Space {
+    fn from_snapshot(snapshot: &Snapshot) -> Space {
         match (is_free(snapshot), plenty(snapshot)) {
             (true, _) => Space::Free,
             (_, true) => Space::Plenty,
@@ -319,10 +320,10 @@ pub(crate) fn percent_of_time(us_per_second: f64) -> f64 {
     (us_per_second / 10_000.0).min(100.0)
 }
 
-fn psi(snapshot: &Snapshot, window: Option<Window<'_>>, of: fn(&Snapshot) -> &Seen<Pressure>) -> Option<Psi> {
-    let now = of(snapshot).data()?;
+fn psi(snapshot: &Snapshot, window: Option<Window<'_>>, section: fn(&Snapshot) -> &Seen<Pressure>) -> Option<Psi> {
+    let now = section(snapshot).data()?;
     let percent = |line: fn(&Pressure) -> Option<Stall>| {
-        Some(percent_of_time(window?.per_second(|s| Some(line(of(s).data()?)?.total_us))?))
+        Some(percent_of_time(window?.per_second(|s| Some(line(section(s).data()?)?.total_us))?))
     };
     Some(Psi { some: now.some, full: now.full, some_percent: percent(|p| p.some), full_percent: percent(|p| p.full) })
 }

@@ -16,8 +16,8 @@
 //! use ramline_units::Bytes;
 //! let one = Process { pid: 7, name: "db".into(), rss_anon: Some(Bytes::from_mib(3)), ..Process::default() };
 //! let mut seen = Snapshot::new(Machine::default());
-//! seen.processes = Seen::of(Processes { list: vec![one], ..Processes::default() });
-//! let who = Who::of(&seen, None, By::Program).ok_or("no processes")?;
+//! seen.processes = Seen::new(Processes { list: vec![one], ..Processes::default() });
+//! let who = Who::from_snapshot(&seen, None, By::Program).ok_or("no processes")?;
 //! assert_eq!((who.rows[0].name.as_str(), who.rows[0].holds.value), ("db", Bytes::from_mib(3)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -92,9 +92,9 @@ pub struct Who {
 }
 
 impl Who {
-    /// From a snapshot; a window supplies growth. `None` where the processes were not seen.
+    /// The users of memory in a snapshot; a window supplies growth. `None` where the processes were not seen.
     #[must_use]
-    pub fn of(seen: &Snapshot, window: Option<&Window<'_>>, by: By) -> Option<Who> {
+    pub fn from_snapshot(seen: &Snapshot, window: Option<&Window<'_>>, by: By) -> Option<Who> {
         Who::matching(seen, window, by, &Filter::default())
     }
 
@@ -102,10 +102,10 @@ impl Who {
     #[must_use]
     pub fn matching(seen: &Snapshot, window: Option<&Window<'_>>, by: By, filter: &Filter) -> Option<Who> {
         let all = seen.processes.data()?;
-        let estimate = Estimate::of(all, seen.machine.cpus);
-        let swap = SwapCosts::of(seen);
+        let estimate = Estimate::from_processes(all, seen.machine.cpus);
+        let swap = SwapCosts::from_snapshot(seen);
         let ticks = |w: &Window<'_>| w.span.as_secs_f64() * ticks_per_s(seen);
-        let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all, ticks(w)));
+        let growth = window.map(|w| rows::Growth::between(w.before.processes.data(), all, ticks(w)));
         let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref(), filter };
         let mut rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
         if by == By::Container {

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_row_has_what_was_seen_and_nothing_in_place_of_the_rest() {
-        let meminfo = Seen::of(Meminfo::parse("m", "MemTotal: 8 kB\nMemFree: 3 kB\n").unwrap());
+        let meminfo = Seen::new(Meminfo::parse("m", "MemTotal: 8 kB\nMemFree: 3 kB\n").unwrap());
         let seen = Snapshot { meminfo, ..Snapshot::default() };
         let row = row(1000, &seen);
         assert_eq!((row.mem_total, row.mem_free, row.pswpin), (Some(8192), Some(3072), None));

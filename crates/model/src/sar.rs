@@ -130,7 +130,7 @@ pub const fn kib(bytes: Bytes) -> u64 {
     bytes.0 / 1024
 }
 
-fn of(part: Option<Bytes>, whole: Option<Bytes>) -> Option<f64> {
+fn percent_of_bytes(part: Option<Bytes>, whole: Option<Bytes>) -> Option<f64> {
     percent(part.map(|part| part.0), whole.map(|whole| whole.0))
 }
 
@@ -147,13 +147,13 @@ impl SarMemory {
             free: m.mem_free,
             available: m.mem_available,
             used,
-            used_percent: of(used, m.mem_total),
+            used_percent: percent_of_bytes(used, m.mem_total),
             not_free,
-            not_free_percent: of(not_free, m.mem_total),
+            not_free_percent: percent_of_bytes(not_free, m.mem_total),
             buffers: m.buffers,
             cached: m.cached,
             commit: m.committed_as,
-            commit_percent: of(m.committed_as, both),
+            commit_percent: percent_of_bytes(m.committed_as, both),
             active: m.active,
             inactive: m.inactive,
             dirty: m.dirty,
@@ -170,9 +170,9 @@ impl SarSwap {
         Some(SarSwap {
             free: m.swap_free,
             used,
-            used_percent: of(used, m.swap_total),
+            used_percent: percent_of_bytes(used, m.swap_total),
             cached: m.swap_cached,
-            cached_percent: of(m.swap_cached, used),
+            cached_percent: percent_of_bytes(m.swap_cached, used),
         })
     }
 }
@@ -248,8 +248,8 @@ mod tests {
             ..Machine::default()
         };
         let mut seen = Snapshot::new(machine);
-        seen.meminfo = Seen::of(Meminfo::parse("m", meminfo).unwrap());
-        seen.vmstat = Seen::of(Vmstat::parse("v", vmstat).unwrap());
+        seen.meminfo = Seen::new(Meminfo::parse("m", meminfo).unwrap());
+        seen.vmstat = Seen::new(Vmstat::parse("v", vmstat).unwrap());
         seen
     }
 

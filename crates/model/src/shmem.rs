@@ -91,7 +91,7 @@ pub const FORGOTTEN_AFTER: Nanos = Nanos(3600 * 1_000_000_000);
 
 /// Takes `Shmem` apart; `None` where shared memory was not looked at.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Option<Split> {
+pub fn from_snapshot(snapshot: &Snapshot) -> Option<Split> {
     let shmem = snapshot.shmem.data()?;
     let total = shmem.after.or_else(|| snapshot.meminfo.data().and_then(|m| m.shmem));
     let lines: Vec<ShmemLine> = amounts(shmem)

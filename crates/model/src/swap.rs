@@ -137,7 +137,7 @@ pub struct SwapState {
 
 /// Swap; `None` where `/proc/swaps` was not seen.
 #[must_use]
-pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> {
+pub fn from_snapshot(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> {
     let seen = snapshot.swaps.data()?;
     let mut areas: Vec<Area> = seen.iter().map(|a| area(a, snapshot)).collect();
     // Stable: the kernel lists equal priorities in the order it takes them.
@@ -185,7 +185,7 @@ pub fn device_of<'a>(area: &SwapArea, snapshot: &'a Snapshot) -> Option<&'a Zram
 /// What the slots in use of an area are, where it is zram and its statistics were seen.
 #[must_use]
 pub fn slots(area: &SwapArea, snapshot: &Snapshot) -> Option<Slots> {
-    slots::of(area, device_of(area, snapshot)?, snapshot)
+    slots::for_device(area, device_of(area, snapshot)?, snapshot)
 }
 
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.

@@ -138,12 +138,13 @@ pub struct SwapOwners {
 }
 
 impl SwapOwners {
-    /// From what was seen.
+    /// The owners of what was seen in swap.
     #[must_use]
-    pub fn of(seen: &Snapshot, swapped: &Swapped) -> SwapOwners {
+    pub fn from_swapped(seen: &Snapshot, swapped: &Swapped) -> SwapOwners {
         let swaps = seen.swaps.data().map(Vec::as_slice).unwrap_or_default();
-        let pools: Vec<Option<Pool>> = swapped.areas.iter().map(|area| Pool::of(area, seen, &swapped.owners)).collect();
-        let costs = SwapCosts::of(seen);
+        let pools: Vec<Option<Pool>> =
+            swapped.areas.iter().map(|area| Pool::from_area(area, seen, &swapped.owners)).collect();
+        let costs = SwapCosts::from_snapshot(seen);
         let all = seen.processes.data();
         let list = all.map(|all| all.list.as_slice()).unwrap_or_default();
         let placed: HashMap<u32, &Owner> = swapped.owners.iter().map(|owner| (owner.pid, owner)).collect();
@@ -166,7 +167,7 @@ impl SwapOwners {
             };
             if areas.is_empty() {
                 one.swapped = p.swap.unwrap_or_default();
-                one.costs = costs.of_process(p).map(|part| costs.close(part));
+                one.costs = costs.for_process(p).map(|part| costs.close(part));
                 one.by = CostBy::Unplaced;
             } else {
                 areas.iter().for_each(|(area, _)| one.add(area));
@@ -186,8 +187,8 @@ impl SwapOwners {
             ramline_units::sort_by_key(owners, |owner| std::cmp::Reverse((cost(owner), owner.swapped)));
         }
         SwapOwners {
-            areas: swaps.iter().map(|area| of_area(area, swapped, &pools, seen)).collect(),
-            shared_memory: crate::shmem::of(seen).map(|split| split.swapped),
+            areas: swaps.iter().map(|area| area_slots(area, swapped, &pools, seen)).collect(),
+            shared_memory: crate::shmem::from_snapshot(seen).map(|split| split.swapped),
             not_looked_at: swapped.denied_bytes + swapped.left_out_bytes,
             left_out: swapped.left_out_bytes,
             took: swapped.took,
@@ -313,7 +314,7 @@ fn owned(place: &Place, areas: &[AreaSlots], pools: &[Option<Pool>], seen: &Snap
     })
 }
 
-fn of_area(
+fn area_slots(
     area: &ramline_snapshot::swaps::SwapArea,
     swapped: &Swapped,
     pools: &[Option<Pool>],

@@ -64,8 +64,8 @@ pub struct Tier {
 
 /// The tiers, fastest first. Without meminfo only what else was seen.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
-    let ledger = Ledger::of(snapshot);
+pub fn from_snapshot(snapshot: &Snapshot) -> Vec<Tier> {
+    let ledger = Ledger::from_snapshot(snapshot);
     let held = |terms: &[Term]| {
         let ledger = ledger.as_ref()?;
         Some(terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>())
@@ -86,7 +86,7 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
         in_ram(TierKind::Tmpfs, "tmpfs and shared memory", &[Term::Shmem], to_swap, swaps),
     ];
     out.extend(zswap(snapshot));
-    let areas = swap::of(snapshot, None).map(|s| s.areas).unwrap_or_default();
+    let areas = swap::from_snapshot(snapshot, None).map(|s| s.areas).unwrap_or_default();
     let zram = snapshot.zram.data();
     for area in &areas {
         let name = area.path.rsplit('/').next().unwrap_or(&area.path);

@@ -74,7 +74,7 @@ pub struct TmpfsState {
 
 /// File systems in RAM; `None` where mounts were not seen.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
+pub fn from_snapshot(snapshot: &Snapshot) -> Option<TmpfsState> {
     let all = snapshot.mounts.data()?;
     let ram = snapshot.mem_total();
     let topmost: HashMap<&str, usize> = all.iter().enumerate().map(|(index, m)| (m.at.as_str(), index)).collect();
@@ -143,7 +143,7 @@ fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
         inode_share: inodes_used.zip(inodes).and_then(|(used, all)| Bytes(used).share_of(Bytes(all))),
         swappable: !ramfs && !mount.has("noswap"),
         fillable: is_for_files(mount),
-        quotas: quota::of(mount),
+        quotas: quota::from_mount(mount),
     }
 }
 
@@ -237,11 +237,11 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     let on = mounts::holding(mounted, &dir.path).filter(|m| in_ram(&m.fs));
     let already_tmpfs = on.is_some();
     let mount = on.filter(|m| m.fs != "ramfs").and_then(|m| m.capacity);
-    let quotas = on.and_then(quota::of).map(|q| quota::room(&q)).unwrap_or_default();
+    let quotas = on.and_then(quota::from_mount).map(|q| quota::room(&q)).unwrap_or_default();
     let need = dir.on_tmpfs;
     let own = if already_tmpfs { need } else { Bytes::ZERO };
     // What our group may still have ends at its limit.
-    let group = group::of(snapshot);
+    let group = group::from_snapshot(snapshot);
     let half = |whole: Bytes| Bytes(whole.0 / 2);
     // Where others fill the mount, their part of it is no room for this directory.
     let first = match mount.filter(|c| c.size.0 > 0) {
@@ -301,7 +301,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
 /// What is not cached takes free memory first, then clean cache, then pushes anonymous pages to swap. The directory's
 /// own cached pages become its tmpfs pages: they need no RAM again, and are no longer there to be dropped.
 fn pushed_out(need: Bytes, cached: Bytes, free: Bytes, snapshot: &Snapshot) -> PushedOut {
-    let clean = Ledger::of(snapshot).map_or(Bytes::ZERO, |l| l.bytes(Term::FileClean));
+    let clean = Ledger::from_snapshot(snapshot).map_or(Bytes::ZERO, |l| l.bytes(Term::FileClean));
     let swap_free = swap::free(snapshot).unwrap_or_default();
     let beyond = need.saturating_sub(cached + free);
     let cache = beyond.min(clean.saturating_sub(cached));

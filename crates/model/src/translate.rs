@@ -2,7 +2,7 @@
 //!
 //! A table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
 //! difference between two of them told in parts that do not overlap. Not a judgement which of them is right, and
-//! it starts no other program: a row holds for the versions it names, whether the tool is installed or not ([`of_row`] says which are).
+//! it starts no other program: a row holds for the versions it names, whether the tool is installed or not ([`for_row`] says which are).
 //!
 //! Every formula is a sum of counters. Two formulas are compared by splitting each counter into parts: `MemTotal` is free
 //! pages, file cache, buffers, shared memory, reclaimable and other slab, process memory and the rest; `MemAvailable` is the
@@ -19,7 +19,7 @@ mod recipes;
 use crate::prelude::*;
 pub use counter::{Counter, Sign};
 use counter::{Inputs, Part};
-pub use installed::{Here, Installed, PROGRAMS, Program, of_row, version_in};
+pub use installed::{Here, Installed, PROGRAMS, Program, for_row, version_in};
 use recipes::{Floor, GROUP};
 pub use recipes::{Recipe, SYSTEM};
 
@@ -97,7 +97,7 @@ impl Row {
 }
 
 /// What each row calls used, of the largest among the versions in use (old ones may be above 1).
-pub fn of_largest(rows: &[Row]) -> impl Iterator<Item = Option<f64>> + '_ {
+pub fn shares_of_largest(rows: &[Row]) -> impl Iterator<Item = Option<f64>> + '_ {
     let current = rows.iter().filter(|row| !row.old).filter_map(|row| row.used.as_ref());
     let largest = current.map(|formula| formula.bytes).max().unwrap_or_default();
     rows.iter().map(move |row| row.share_of(largest))
@@ -136,8 +136,8 @@ pub struct SystemTable {
 
 /// All tools that speak of the whole machine; `None` without /proc/meminfo.
 #[must_use]
-pub fn of_system(snapshot: &Snapshot) -> Option<SystemTable> {
-    let inputs = Inputs::of_system(snapshot)?;
+pub fn for_system(snapshot: &Snapshot) -> Option<SystemTable> {
+    let inputs = Inputs::for_system(snapshot)?;
     let rows = rows(&inputs, SYSTEM);
     let spread = spread(&inputs, &rows, SYSTEM);
     let mem_total = snapshot.mem_total()?;
@@ -208,7 +208,7 @@ impl Inputs<'_> {
             match self.read(*counter) {
                 Some((_, 0)) if counter.is_optional() => {}
                 Some((name, bytes)) => {
-                    sum += sign.of(i128::from(bytes));
+                    sum += sign.apply(i128::from(bytes));
                     out.push(Term { sign: *sign, counter: name.to_owned(), bytes: Bytes(bytes) });
                 }
                 None if counter.is_optional() => {}
@@ -242,7 +242,7 @@ impl Inputs<'_> {
         for (terms, factor) in [(these, 1), (those, -1)] {
             for (sign, counter) in terms {
                 for (part, amount) in self.parts(*counter) {
-                    *parts.entry(part).or_default() += factor * sign.of(amount);
+                    *parts.entry(part).or_default() += factor * sign.apply(amount);
                 }
             }
         }
@@ -277,7 +277,7 @@ pub fn own_group(snapshot: &Snapshot) -> Option<GroupTable> {
 /// The group of this path: below the mount (`/system.slice/x.service`), or as the directory it is. `None` when there is none
 /// of that name, or nothing of its memory could be read.
 #[must_use]
-pub fn of_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
+pub fn for_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
     let wanted = path.trim_end_matches('/');
     let is = |group: &&Group| {
         let known = group.path.trim_end_matches('/');
@@ -297,7 +297,7 @@ pub fn of_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
 fn table(group: &Group, version: Version) -> Option<GroupTable> {
     // The root of version 2 has none: container tools do not speak of it.
     group.current?;
-    let inputs = Inputs::of_group(group, version);
+    let inputs = Inputs::for_group(group, version);
     let rows = rows(&inputs, GROUP);
     let spread = spread(&inputs, &rows, GROUP);
     let limit = group.max.and_then(Limit::bytes);

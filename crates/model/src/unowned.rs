@@ -124,12 +124,12 @@ mod tests {
             .filter(|line| without.is_empty() || !line.starts_with(without))
             .fold(String::new(), |all, line| all + line + "\n");
         let mut seen = Snapshot::new(Machine::default());
-        seen.meminfo = Seen::of(Meminfo::parse("m", &text).unwrap());
-        seen.vmstat = Seen::of(Vmstat::parse("v", "nr_zspages 0\nnr_isolated_anon 0\nnr_isolated_file 0\n").unwrap());
-        seen.zoneinfo = Seen::of(
+        seen.meminfo = Seen::new(Meminfo::parse("m", &text).unwrap());
+        seen.vmstat = Seen::new(Vmstat::parse("v", "nr_zspages 0\nnr_isolated_anon 0\nnr_isolated_file 0\n").unwrap());
+        seen.zoneinfo = Seen::new(
             Zoneinfo::parse("z", "Node 0, zone Normal\n pages free 9\n managed 9\n cpu: 0\n count: 0\n").unwrap(),
         );
-        let ledger = Ledger::of(&seen).unwrap();
+        let ledger = Ledger::from_snapshot(&seen).unwrap();
         large(&seen, &ledger).into_iter().map(|one| (one.form, one.bytes.0 >> 20)).collect()
     }
 

@@ -30,24 +30,24 @@ use crate::watermarks::{self, Band, Watermarks};
 
 pub use crate::available::AvailableFrom;
 pub use growth::Growing;
-pub use in_group::of_group;
+pub use in_group::trouble_sentence;
 pub use kinds::{
-    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, low_mark,
-    of_total,
+    Basis, Deciding, LITTLE, LITTLE_SHARE, LONGEST, LOW_SHARE, SOON_MINUTES, Status, Verdict, VerdictState, amount_of,
+    low_mark,
 };
 pub use room::Room;
 pub use seen_from::View;
 
 /// The verdict; `None` without MemTotal.
 #[must_use]
-pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
-    let ledger = Ledger::of(snapshot)?;
-    let pressure = pressure::of(snapshot, window);
-    let marks = watermarks::of(snapshot, window);
-    let room = Room::of(available::with(snapshot, &ledger, marks.as_ref()), snapshot.meminfo.data());
+pub fn from_snapshot(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
+    let ledger = Ledger::from_snapshot(snapshot)?;
+    let pressure = pressure::from_snapshot(snapshot, window);
+    let marks = watermarks::from_snapshot(snapshot, window);
+    let room = Room::from_available(available::with(snapshot, &ledger, marks.as_ref()), snapshot.meminfo.data());
     let trouble = groups::worst(snapshot, window.as_ref());
-    let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, trouble);
-    window.as_ref().and_then(growth::of).iter().for_each(|growing| growth::put(&mut verdict, growing));
+    let mut verdict = judge(&ledger, &pressure, marks.as_ref(), group::from_snapshot(snapshot), room, trouble);
+    window.as_ref().and_then(growth::from_window).iter().for_each(|growing| growth::put(&mut verdict, growing));
     if verdict.trouble.is_none() {
         verdict.details.extend(groups::most_killed(snapshot).map(|(group, n)| words::killed_in(&group.path, n)));
     }
@@ -58,7 +58,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     verdict.details.extend(reclaimable::slab(snapshot, &ledger));
     verdict.details.extend(reclaimable::balloon(&ledger));
     verdict.details.extend(reclaimable::without_cpus(&snapshot.machine, &ledger));
-    verdict.view = View::of(&snapshot.machine);
+    verdict.view = View::from_machine(&snapshot.machine);
     // In a container with lxcfs the counters are the host's: a second look tells no more.
     if verdict.state == VerdictState::Unknown && verdict.view != Some(View::Lxcfs) {
         verdict.details.push(words::to_know(&snapshot.machine, &pressure).to_owned());
@@ -70,8 +70,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
 /// Pressure with the state that the first line has: what one reading says of a group is in it.
 #[must_use]
 pub fn pressure_with_groups(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
-    let verdict = of(snapshot, window);
-    let mut out = pressure::of(snapshot, window);
+    let verdict = from_snapshot(snapshot, window);
+    let mut out = pressure::from_snapshot(snapshot, window);
     if verdict.is_some_and(|verdict| verdict.state == VerdictState::GroupAtLimit) {
         out.state = PressureState::GroupAtLimit;
     }

@@ -44,7 +44,7 @@ worded! {
 impl Band {
     /// The band; at a watermark counts as below it, as in the kernel's test `free <= mark`.
     #[must_use]
-    pub fn of(free: Pages, min: Pages, low: Pages, high: Pages) -> Band {
+    pub fn for_free(free: Pages, min: Pages, low: Pages, high: Pages) -> Band {
         if free <= min {
             Band::BelowMin
         } else if free <= low {
@@ -223,7 +223,7 @@ pub fn crossover(min_free: Bytes, managed: Bytes) -> Option<f64> {
 
 /// The watermarks; `window` supplies minutes. `None` without zoneinfo.
 #[must_use]
-pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks> {
+pub fn from_snapshot(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks> {
     let zoneinfo = snapshot.zoneinfo.data()?;
     let page = snapshot.machine.page_size;
     let settings = snapshot.settings.data();
@@ -285,7 +285,7 @@ fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, o
         high: zone.high.bytes(page),
         boost: zone.boost.map(|b| b.bytes(page)),
         reserve: reserve(zone, all).bytes(page),
-        band: Band::of(usable, zone.min, zone.low, zone.high),
+        band: Band::for_free(usable, zone.min, zone.low, zone.high),
         to_low: distance(zone.low),
         to_min: Distance { minutes: None, ..distance(zone.min) },
         active: stat("nr_zone_active_anon", "nr_zone_active_file"),
@@ -318,7 +318,7 @@ fn node_marks(node: u32, zones: Vec<ZoneMarks>, page: PageSize, slope: Option<f6
         distance(SignedBytes::difference(above, below), page, slope)
     };
     let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve + z.cma_free).0);
-    let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
+    let band = |z: &ZoneMarks| Band::for_free(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
     let band = zones.iter().map(band).max().unwrap_or(Band::BelowMin);
     NodeMarks {
         node,

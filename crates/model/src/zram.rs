@@ -231,7 +231,7 @@ pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<G
     let (stored, mem_used) = (mm.orig_data_size, mm.mem_used_total);
     // What is written out between the readings of the two files no longer lies here.
     let resident = stored.saturating_sub(mm.same_pages.bytes(page) + device.bd.map_or(Bytes::ZERO, |b| b.count));
-    let effective_ratio = Ratio::of(resident, mem_used);
+    let effective_ratio = Ratio::from_sizes(resident, mem_used);
     let slot_table = slot_table(device.disksize, page);
     let limit = mm.mem_limit.and_then(Limit::bytes);
     Some(Gain {
@@ -239,8 +239,8 @@ pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<G
         resident,
         mem_used,
         slot_table,
-        zramctl_ratio: Ratio::of(stored, mem_used),
-        true_ratio: Ratio::of(resident, mm.compr_data_size),
+        zramctl_ratio: Ratio::from_sizes(stored, mem_used),
+        true_ratio: Ratio::from_sizes(resident, mm.compr_data_size),
         effective_ratio,
         efficiency: mm.compr_data_size.share_of(mem_used),
         net_saved: SignedBytes::difference(stored, mem_used + slot_table),
@@ -318,7 +318,7 @@ fn next(rung: Rung, name: &str, size: Bytes, swaps: &[SwapArea]) -> Option<Step>
 
 /// zram on this machine; `None` where it was not looked for.
 #[must_use]
-pub fn of(snapshot: &Snapshot) -> Option<ZramState> {
+pub fn from_snapshot(snapshot: &Snapshot) -> Option<ZramState> {
     let zram = snapshot.zram.data()?;
     let swaps = snapshot.swaps.data().map(Vec::as_slice).unwrap_or_default();
     let ram = snapshot.mem_total();

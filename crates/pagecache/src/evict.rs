@@ -51,9 +51,9 @@ pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, opt
     out
 }
 
-/// A file of which something stays.
+/// A remaining file: part of it stays.
 #[derive(Debug)]
-struct Left {
+struct RemainingFile {
     path: PathBuf,
     key: FileKey,
     in_memory: bool,
@@ -69,7 +69,7 @@ struct Worker {
     files: u64,
     before: Bytes,
     written: Bytes,
-    left: Vec<Left>,
+    left: Vec<RemainingFile>,
 }
 
 fn unwritten(seen: &Residency) -> u64 {
@@ -119,7 +119,7 @@ impl Visit for Evicting<'_> {
             return;
         }
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
-        worker.left.push(Left {
+        worker.left.push(RemainingFile {
             path: found.path(),
             key: found.key(),
             in_memory: found.fs.in_memory,

@@ -76,7 +76,7 @@ impl Ground {
     }
 
     /// The file system of an open file or directory on this device.
-    pub fn of(&self, file: BorrowedFd<'_>, device: u64, real: &Path) -> Arc<FileSystem> {
+    pub fn file_system(&self, file: BorrowedFd<'_>, device: u64, real: &Path) -> Arc<FileSystem> {
         let mut known = lock(&self.known);
         known.entry(device).or_insert_with(|| Arc::new(self.look(file, real))).clone()
     }
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(ground.closed("/proc".as_ref()).map(|(why, _)| why), Some(Closed::NoFiles));
         assert_eq!(ground.closed("/no/such/place".as_ref()), None);
         let file = std::fs::File::open("/").unwrap();
-        let fs = ground.of(std::os::fd::AsFd::as_fd(&file), 1, "/".as_ref());
+        let fs = ground.file_system(std::os::fd::AsFd::as_fd(&file), 1, "/".as_ref());
         assert!(!fs.name.is_empty() && fs.name != "unknown", "{fs:?}");
     }
 }

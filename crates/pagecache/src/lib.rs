@@ -35,7 +35,7 @@ pub mod warm;
 use ramline_kernel::{KernelError, Root};
 
 pub use glob::{BadGlob, Glob};
-pub use so_far::SoFar;
+pub use so_far::RunningCount;
 
 /// What every verb is given.
 #[derive(Clone, Copy)]

@@ -55,7 +55,7 @@ pub fn pin(
         let begin = Instant::now();
         // Asked before the walk: what happens during it leads to another.
         watch.take_in();
-        let seeing = Seeing { page: process::page_size(), directories: Mutex::default() };
+        let seeing = PinWalk { page: process::page_size(), directories: Mutex::default() };
         // What cannot be opened is told once.
         let quiet = Context { root: context.root, tell: if last.is_none() { context.tell } else { QUIET } };
         let (walked, seen) = walk::walk(quiet, names, walking, &seeing);
@@ -87,19 +87,19 @@ pub fn pin(
 
 /// A file as a walk found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
+struct WalkedFile {
     path: PathBuf,
     key: FileKey,
     length: u64,
 }
 
-struct Seeing {
+struct PinWalk {
     page: u64,
     directories: Mutex<Vec<PathBuf>>,
 }
 
-impl Visit for Seeing {
-    type Worker = Vec<Seen>;
+impl Visit for PinWalk {
+    type Worker = Vec<WalkedFile>;
 
     fn enter(&self, place: &Place, _: Option<u32>) {
         let directory = if place.path.is_dir() { Some(place.path.as_path()) } else { place.path.parent() };
@@ -110,12 +110,16 @@ impl Visit for Seeing {
         }
     }
 
-    fn file(&self, worker: &mut Vec<Seen>, found: &FoundFile<'_>) {
+    fn file(&self, worker: &mut Vec<WalkedFile>, found: &FoundFile<'_>) {
         let length = found.length();
         if found.fs.dax || length == 0 || !found.is_regular() {
             return;
         }
-        worker.push(Seen { path: found.path(), key: found.key(), length: length.div_ceil(self.page) * self.page });
+        worker.push(WalkedFile {
+            path: found.path(),
+            key: found.key(),
+            length: length.div_ceil(self.page) * self.page,
+        });
     }
 }
 

@@ -16,7 +16,7 @@ use crate::save::Restoring;
 use crate::shared::now_ms;
 use crate::warm::guard::Guard;
 use crate::warm::{self, WarmOptions, pool};
-use looking::{Found, Looking, Same};
+use looking::{FileState, RestorePass, UnchangedFile};
 
 /// How it is restored.
 #[derive(Clone, Copy, Default)]
@@ -55,7 +55,8 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
         evictors: evictors(context.root),
         ..Restored::default()
     };
-    let mut going = Going { seen: HashSet::new(), depth: options.reading.depth, done: 0, hot: Bytes::ZERO, last: None };
+    let mut going =
+        RestoreState { seen: HashSet::new(), depth: options.reading.depth, done: 0, hot: Bytes::ZERO, last: None };
     let how = How { context, file, page: header.page, options };
     for piece in reading.pieces()? {
         if out.stopped == Some(Stop::Interrupted) {
@@ -82,8 +83,8 @@ struct How<'a> {
     options: &'a RestoreOptions<'a>,
 }
 
-/// What goes from one piece of the hot set to the next.
-struct Going {
+/// State that goes from one piece of the hot set to the next.
+struct RestoreState {
     /// Files that have had their turn: no part of one is counted twice, however often it is listed.
     seen: HashSet<u64>,
     /// Found out with the first piece.
@@ -95,7 +96,7 @@ struct Going {
     last: Option<(FileKey, u64)>,
 }
 
-impl Going {
+impl RestoreState {
     /// True for a file that was not listed before, and for further parts of the one that was just listed.
     fn is_new(&mut self, key: FileKey, entry: &Entry) -> bool {
         let first = entry.parts.as_ref().and_then(|parts| parts.iter().next()).map(|(first, _)| first);
@@ -108,7 +109,7 @@ impl Going {
     }
 
     fn piece(&mut self, how: How<'_>, entries: &[Entry], guard: &Guard<'_>, out: &mut Restored) {
-        let (looking, options) = (Looking::new(how, entries), how.options);
+        let (looking, options) = (RestorePass::new(how, entries), how.options);
         let (before, total) = (self.hot, out.hot);
         let told = |at: &warm::Progress| {
             if let Some(tell) = options.reading.progress {
@@ -139,7 +140,7 @@ impl Going {
         }
         for (entry, found) in entries.iter().zip(&found) {
             match found {
-                Some(Found::Same(same)) if !self.is_new(same.key, entry) => out.listed_again += 1,
+                Some(FileState::Same(same)) if !self.is_new(same.key, entry) => out.listed_again += 1,
                 found => add(out, entry, found.as_ref()),
             }
         }
@@ -156,21 +157,21 @@ const fn mixed(key: FileKey) -> u64 {
 }
 
 /// Adds a file to the sums.
-fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
+fn add(out: &mut Restored, entry: &Entry, found: Option<&FileState>) {
     let row = |text: &str| WarmedFile { name: name(&entry.path), text: text.to_owned(), ..WarmedFile::default() };
     match found {
         None => out.not_looked_at += 1,
-        Some(Found::Failed) => out.failed += 1,
-        Some(Found::Gone) => {
+        Some(FileState::Failed) => out.failed += 1,
+        Some(FileState::Gone) => {
             out.gone += 1;
             keep(&mut out.gone_files, || row("it is gone"));
         }
-        Some(Found::Changed(how)) => {
+        Some(FileState::Changed(how)) => {
             out.changed += 1;
             keep(&mut out.changed_files, || row(how));
         }
-        Some(Found::Same(same)) => {
-            let Same { wanted, before, after, .. } = same;
+        Some(FileState::Same(same)) => {
+            let UnchangedFile { wanted, before, after, .. } = same;
             out.wanted += bytes(*wanted);
             out.before += bytes(*before);
             out.missing += bytes(wanted.saturating_sub(*before));

@@ -50,7 +50,7 @@ pub fn save(
     let names = if all { disks(context.root)? } else { absolute(names)? };
     // Each disk was named by its own mount.
     let walking = WalkOptions { stay_on_mount: all, ..walking.clone() };
-    let saving = Saving { page: process::page_size(), unknown: Remarks::default(), passed: Remarks::default() };
+    let saving = SaveWalk { page: process::page_size(), unknown: Remarks::default(), passed: Remarks::default() };
     let (walked, entries) = walk::walk(context, &names, &walking, &saving);
     let mut entries: Vec<Entry> = entries.into_iter().flatten().collect();
     order::sort(context.root, &mut entries, saving.page);
@@ -114,13 +114,13 @@ fn header(context: Context<'_>, entries: &[Entry], page: u64) -> Result<Header, 
     })
 }
 
-struct Saving {
+struct SaveWalk {
     page: u64,
     unknown: Remarks,
     passed: Remarks,
 }
 
-impl Visit for Saving {
+impl Visit for SaveWalk {
     type Worker = Vec<Entry>;
 
     fn file(&self, worker: &mut Vec<Entry>, found: &FoundFile<'_>) {
@@ -162,7 +162,7 @@ impl Visit for Saving {
 /// mincore is asked about so much at a time.
 const WINDOW: u64 = 128 << 20;
 
-impl Saving {
+impl SaveWalk {
     /// Halves a range until cachestat says all or nothing, or a window is left, of which mincore tells each page.
     fn hot(&self, found: &FoundFile<'_>, (at, length): (u64, u64), parts: &mut Building) -> Result<(), KernelError> {
         if found.fs.method == Method::Cachestat {

@@ -3,21 +3,21 @@
 //! It counts what was asked, also what does not count in the end.
 //!
 //! ```
-//! use ramline_pagecache::SoFar;
+//! use ramline_pagecache::RunningCount;
 //! use ramline_units::Bytes;
-//! assert_eq!((SoFar::default().files(), SoFar::default().resident()), (0, Bytes::ZERO));
+//! assert_eq!((RunningCount::default().files(), RunningCount::default().resident()), (0, Bytes::ZERO));
 //! ```
 
 use crate::prelude::*;
 
-/// What was asked by now.
+/// Files and pages counted so far.
 #[derive(Debug, Default)]
-pub struct SoFar {
+pub struct RunningCount {
     files: Count,
     pages: Count,
 }
 
-impl SoFar {
+impl RunningCount {
     /// One more file, with so many pages.
     pub(crate) fn add(&self, pages: u64) {
         self.files.add(1);
@@ -55,7 +55,7 @@ mod tests {
         }
         let root = Root::live();
         let context = Context { root: &root, tell: &|error| panic!("{error}") };
-        let so_far = Arc::new(SoFar::default());
+        let so_far = Arc::new(RunningCount::default());
         let walking = WalkOptions { so_far: Some(Arc::clone(&so_far)), ..WalkOptions::default() };
         let seen = stat::stat(context, &[dir.path().to_owned()], &walking, &StatOptions::default());
         assert_eq!((so_far.files(), so_far.resident()), (3, seen.total.resident));

@@ -32,7 +32,7 @@ pub struct StatOptions<'a> {
 
 /// Asks about everything that was named; failures are told as they happen and counted.
 pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, options: &StatOptions<'_>) -> Stat {
-    let asking = Asking { options: *options, sums: Sums::new(options.top), remarks: Remarks::default() };
+    let asking = StatWalk { options: *options, sums: Sums::new(options.top), remarks: Remarks::default() };
     let (walked, _) = walk::walk(context, names, walking, &asking);
     let (named, directories, total) = asking.sums.trees.finish(options.depth);
     let mut files = asking.sums.files();
@@ -56,7 +56,7 @@ pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, opti
     }
 }
 
-struct Asking<'a> {
+struct StatWalk<'a> {
     options: StatOptions<'a>,
     sums: Sums,
     remarks: Remarks,
@@ -71,7 +71,7 @@ struct Worker {
 /// Lines are handed over in pieces of this many bytes, and whenever a directory is done.
 const TEXT: usize = 32 << 10;
 
-impl Visit for Asking<'_> {
+impl Visit for StatWalk<'_> {
     type Worker = Worker;
 
     fn enter(&self, place: &Place, parent: Option<u32>) {
@@ -105,7 +105,7 @@ impl Visit for Asking<'_> {
     }
 }
 
-impl Asking<'_> {
+impl StatWalk<'_> {
     fn row(&self, worker: &mut Worker, named: bool, row: FileRow) {
         // A row of plain numbers and text always is JSON.
         if self.options.lines.is_some() && serde_json::to_writer(&mut worker.text, &row).is_ok() {

@@ -7,14 +7,14 @@
 pub(crate) mod places;
 
 use ramline_gather::gather;
-use ramline_gather::held::{Held, held};
+use ramline_gather::held::{HeldFiles, held};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Source, Top as Seen};
 use ramline_snapshot::containers::{self, ByGroup};
 use ramline_units::SignedBytes;
 use rustix::fs::FileType;
 
-use crate::SoFar;
+use crate::RunningCount;
 use crate::prelude::*;
 use crate::stat::{self, PlaceSums, Sums, ask};
 
@@ -87,7 +87,7 @@ fn name_containers(context: Context<'_>, seen: &mut Seen) {
     let read = gather(context.root, Wanted { containers: true, ..Wanted::NOTHING });
     let by_group = ByGroup::new(read.containers.data());
     for group in &mut seen.groups {
-        group.container = by_group.of(&group.name).and_then(|one| one.words());
+        group.container = by_group.container(&group.name).and_then(|one| one.words());
     }
 }
 
@@ -110,32 +110,32 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
 }
 
 /// One process, or one group, and what it holds.
-fn user(name: &str, pid: Option<u32>, sum: &SoFar) -> CacheUser {
+fn user(name: &str, pid: Option<u32>, sum: &RunningCount) -> CacheUser {
     let pid = pid.filter(|pid| *pid > 0);
     CacheUser { name: name.to_owned(), pid, container: None, resident: sum.resident(), files: sum.files() }
 }
 
 struct Whole<'a> {
     rows: usize,
-    held: &'a Held,
+    held: &'a HeldFiles,
     // By place in the list of holders.
-    processes: Vec<SoFar>,
+    processes: Vec<RunningCount>,
     group_of: Vec<usize>,
-    groups: Vec<(&'a str, SoFar)>,
+    groups: Vec<(&'a str, RunningCount)>,
     held_pages: Count,
     sums: Sums,
     devices: Mutex<Vec<FileRow>>,
 }
 
 impl<'a> Whole<'a> {
-    fn new(held: &'a Held, rows: usize) -> Whole<'a> {
+    fn new(held: &'a HeldFiles, rows: usize) -> Whole<'a> {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut groups: Vec<(&str, SoFar)> = Vec::new();
+        let mut groups: Vec<(&str, RunningCount)> = Vec::new();
         let group_of = held.holders.iter().map(|holder| {
             // A loop device is no process, and in no group.
             let path = if holder.pid == 0 { LOOPS } else { holder.group.as_deref().unwrap_or("no group seen") };
             *numbers.entry(path).or_insert_with(|| {
-                groups.push((path, SoFar::default()));
+                groups.push((path, RunningCount::default()));
                 groups.len() - 1
             })
         });
@@ -143,7 +143,7 @@ impl<'a> Whole<'a> {
         Whole {
             rows,
             held,
-            processes: held.holders.iter().map(|_| SoFar::default()).collect(),
+            processes: held.holders.iter().map(|_| RunningCount::default()).collect(),
             group_of,
             groups,
             held_pages: Count::default(),
@@ -224,7 +224,7 @@ impl<'a> Whole<'a> {
             if residency::lives_in_memory(&open).unwrap_or(true) {
                 continue;
             }
-            let Ok(of) = residency::of(&open, &file.was) else { continue };
+            let Ok(of) = residency::count(&open, &file.was) else { continue };
             let length = Bytes(open.metadata().map_or(0, |meta| meta.len()));
             let resident = bytes(of.cached);
             seen.nameless += resident;

@@ -23,9 +23,9 @@ use crate::stat::{self, StatOptions};
 
 pub use names::EVICTS;
 
-/// Whose doings are recorded.
+/// Target of a trace.
 #[derive(Debug)]
-pub enum Whom {
+pub enum TraceTarget {
     /// Everybody.
     Machine,
     /// These processes, and what they start.
@@ -40,7 +40,7 @@ pub enum Whom {
 #[derive(Debug)]
 pub struct TraceOptions {
     /// By whom.
-    pub whom: Whom,
+    pub whom: TraceTarget,
     /// Only these files, or those below these directories.
     pub paths: Vec<PathBuf>,
     /// How long; a command is recorded until it ends.
@@ -52,7 +52,7 @@ pub struct TraceOptions {
 /// # Errors
 /// More privilege is needed, or this kernel has no tracing; a process or group does not exist; the command cannot be started.
 pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options: TraceOptions) -> Result<Traced> {
-    let files = names::of_paths(context, &options.paths, walking)?;
+    let files = names::from_paths(context, &options.paths, walking)?;
     let whom = words(&options.whom);
     let threads = threads(context, &options.whom)?;
     let wanted =
@@ -63,7 +63,7 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     }
     recording.start()?;
     let mut child = match options.whom {
-        Whom::Command(mut command) => {
+        TraceTarget::Command(mut command) => {
             let child = start(&recording, &mut command)?;
             recording.counter.starts_as_copy(child.id());
             Some(child)
@@ -96,31 +96,31 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     })
 }
 
-const fn is_command(whom: &Whom) -> bool {
-    matches!(whom, Whom::Command(_))
+const fn is_command(whom: &TraceTarget) -> bool {
+    matches!(whom, TraceTarget::Command(_))
 }
 
-fn words(whom: &Whom) -> String {
+fn words(whom: &TraceTarget) -> String {
     match whom {
-        Whom::Machine => "all processes".to_owned(),
-        Whom::Processes(pids) if pids.len() == 1 => format!("process {} and what it starts", pids[0]),
-        Whom::Processes(pids) => format!("{} processes and what they start", pids.len()),
-        Whom::Group(path) => format!("control group {} and what its processes start", path.display()),
-        Whom::Command(command) => format!("{} and what it starts", command.get_program().to_string_lossy()),
+        TraceTarget::Machine => "all processes".to_owned(),
+        TraceTarget::Processes(pids) if pids.len() == 1 => format!("process {} and what it starts", pids[0]),
+        TraceTarget::Processes(pids) => format!("{} processes and what they start", pids.len()),
+        TraceTarget::Group(path) => format!("control group {} and what its processes start", path.display()),
+        TraceTarget::Command(command) => format!("{} and what it starts", command.get_program().to_string_lossy()),
     }
 }
 
 /// The threads to be recorded; `None` when there is no list of them.
-fn threads(context: Context<'_>, whom: &Whom) -> Result<Option<Vec<u32>>> {
+fn threads(context: Context<'_>, whom: &TraceTarget) -> Result<Option<Vec<u32>>> {
     let pids = match whom {
-        Whom::Machine | Whom::Command(_) => return Ok(None),
-        Whom::Processes(pids) => pids.clone(),
-        Whom::Group(path) => ramline_kernel::cgroup::processes_below(context.root, path)?,
+        TraceTarget::Machine | TraceTarget::Command(_) => return Ok(None),
+        TraceTarget::Processes(pids) => pids.clone(),
+        TraceTarget::Group(path) => ramline_kernel::cgroup::processes_below(context.root, path)?,
     };
     let mut threads = Vec::new();
     for pid in pids {
         let of = naming::threads(context.root, pid);
-        if of.is_empty() && !matches!(whom, Whom::Group(_)) {
+        if of.is_empty() && !matches!(whom, TraceTarget::Group(_)) {
             return Err(KernelError::new("record", format!("process {pid}"), ramline_kernel::Cause::Absent).into());
         }
         threads.extend(of);
@@ -172,7 +172,7 @@ pub fn watch(
     walking: &WalkOptions,
     how: &Watching<'_>,
 ) -> Result<Watched> {
-    let files = names::of_paths(context, paths, walking)?;
+    let files = names::from_paths(context, paths, walking)?;
     let wanted = RecordingPlan { requests: false, files: &files, everybody: true };
     let mut recording = Recording::make(context, run, &wanted)?;
     files.names.keys().for_each(|file| recording.counter.watch(*file));

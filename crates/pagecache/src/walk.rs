@@ -28,7 +28,7 @@ use crate::ground::{Closed, FileSystem, Ground};
 use crate::prelude::*;
 use crate::queue::Queue;
 use crate::shared::owned;
-use crate::{Glob, SoFar};
+use crate::{Glob, RunningCount};
 use share::Share;
 
 /// What is walked, and how.
@@ -49,7 +49,7 @@ pub struct WalkOptions {
     /// How many threads; 0 is the number of processors, at least two, at most eight.
     pub threads: usize,
     /// Where files that were asked are counted while the walk goes on.
-    pub so_far: Option<Arc<SoFar>>,
+    pub so_far: Option<Arc<RunningCount>>,
 }
 
 /// What is done with each file.
@@ -113,7 +113,7 @@ pub struct FoundFile<'a> {
     /// What it is on.
     pub(crate) fs: &'a FileSystem,
     /// Where it is counted once it was asked.
-    pub(crate) so_far: Option<&'a SoFar>,
+    pub(crate) so_far: Option<&'a RunningCount>,
 }
 
 impl FoundFile<'_> {

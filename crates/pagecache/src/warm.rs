@@ -127,7 +127,7 @@ fn now(file: &Planned, range: Option<(u64, u64)>) -> Option<Now> {
     let pages = match file.method {
         // What the walk has found out about the file system still holds.
         Method::Cachestat => residency::cachestat(open.as_fd(), offset, length).ok()?.cached,
-        Method::Mincore => residency::of_ranges(&open, &file.path, &[(offset, length)]).ok()?.cached,
+        Method::Mincore => residency::count_ranges(&open, &file.path, &[(offset, length)]).ok()?.cached,
     };
     Some(Now { pages, gone: false, shrunk: residency::size(&open).is_ok_and(|length| length < file.length) })
 }

@@ -1,4 +1,4 @@
-//! What a series measured, foretold: machine and program are taken from it, counts are not.
+//! Forecast of a measured series: machine and program are taken from it, counts are not.
 
 use ramline_evidence::{Arm, RunRecord, SwapKind, TIMES_AS_LONG, Workload};
 use ramline_sim::cost::{Disk, Pace, Spread};
@@ -7,14 +7,14 @@ use ramline_sim::load::Overhead;
 
 use crate::apparatus::LOOP_NS;
 use crate::basis::{Basis, FIRST_READ};
+use crate::calibration;
 use crate::error::{PredictError, Result};
 use crate::forecast::{Figures, Forecast, Range, RunFigures};
-use crate::known;
 use crate::lengths::Lengths;
 use crate::measured::{command, measured};
 use crate::pace::{self, PaceBy, Timed};
 use crate::question::{Caller, Question, at_once, decoded};
-use crate::settings::{first, foretold, ns, prepared};
+use crate::settings::{first, forecast_settings, ns, prepared};
 use crate::workers::Workers;
 
 /// A fill of fewer touches says nothing about a processor.
@@ -32,7 +32,7 @@ pub fn against(
     records: &[RunRecord],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Forecast> {
-    let pages = known::own(records).unwrap_or(question.overhead.pages);
+    let pages = calibration::overhead_pages(records).unwrap_or(question.overhead.pages);
     let question = &Question { overhead: Overhead { pages, ..question.overhead }, ..question.clone() };
     // A search for paces has a run on each processor.
     let at_once = at_once(question, caller.workers.count, caller.free)?;
@@ -40,10 +40,10 @@ pub fn against(
     let all = decoded(question)?;
     let touches = first(&all)?;
     let arms = &question.arms;
-    let [of_work, of_rounds] =
-        [known::worked, known::took].map(|times| known::spread(arms, records, |arm| times(arm, records)));
+    let [of_work, of_rounds] = [calibration::round_cpu_seconds, calibration::round_seconds]
+        .map(|times| calibration::run_spread(arms, records, |arm| times(arm, records)));
     // How long an emulated machine took says how busy the one below it was.
-    let of_rounds = if known::is_emulated(records) { 1.0 } else { of_rounds };
+    let of_rounds = if calibration::is_emulated(records) { 1.0 } else { of_rounds };
     let timed = |(arm, workload): &(Arm, Workload), basis: Basis<'_>| {
         let of = (arm.clone(), workload.clone(), kernel);
         let Some((mut setting, lengths)) = prepared(&of, sizes, basis)? else { return Ok(None) };
@@ -59,20 +59,22 @@ pub fn against(
         let times = timed(setting, basis)?.and_then(|timed| timed.pace(by, took, spread));
         Ok::<_, PredictError>(times.map(|times| Pace { times, spread }))
     };
-    let (layer, lengths) =
-        (if known::is_plain(records) { 0.0 } else { LOOP_NS }, Lengths::for_load(touches, caller.compress));
-    let first_read = known::first_read(records, ns(question.samples_every)).unwrap_or(FIRST_READ);
+    let (layer, lengths) = (
+        if calibration::is_without_loop(records) { 0.0 } else { LOOP_NS },
+        Lengths::for_load(touches, caller.compress),
+    );
+    let first_read = calibration::first_read(records, ns(question.samples_every)).unwrap_or(FIRST_READ);
     let basis = Basis { layer, follows: true, first_read, records, ..Basis::assumed(question, caller.tiers, &lengths) };
-    let by_round = if known::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };
-    let rounds = known::rounds(&question.arms, records);
+    let by_round = if calibration::is_emulated(records) { PaceBy::EmulatedRound } else { PaceBy::Round };
+    let rounds = calibration::round_setting(&question.arms, records);
     let round = rounds.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
-    let worked = round.and_then(|(setting, _)| Some((setting, known::worked(&setting.0, records)?)));
+    let worked = round.and_then(|(setting, _)| Some((setting, calibration::round_cpu_seconds(&setting.0, records)?)));
     progress("finding the paces of disk and processor");
     let by_work = worked.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
-    let of_work = known::processor_spread(of_work, round.map(|(setting, _)| &setting.0), arms);
+    let of_work = calibration::processor_spread(of_work, round.map(|(setting, _)| &setting.0), arms);
     let mut basis = Basis { processor: found(PaceBy::Work, basis, by_work, of_work)?, by_work: true, ..basis };
     if basis.processor.is_none() {
-        let filled = known::filled(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
+        let filled = calibration::fill_setting(&question.arms, records).filter(|_| touches.fill.len() >= FILLED);
         let filled = filled.as_ref().map(|(setting, took)| (*setting, took.as_slice()));
         // A fill with swap on a disk waits for its writes, so something is known of the disk first.
         let writes = filled.is_some_and(|((arm, _), _)| arm.swap == SwapKind::File);
@@ -83,7 +85,7 @@ pub fn against(
         basis = Basis { processor, by_work: false, ..basis };
     }
     let disk = found(by_round, basis, round, of_rounds)?.map(Disk::same_pace);
-    let long = round.and_then(|(setting, _)| known::long(&question.arms, records, setting));
+    let long = round.and_then(|(setting, _)| calibration::page_cost_setting(&question.arms, records, setting));
     let long = long.as_ref().map(|(setting, took)| (*setting, took.as_slice())).filter(|_| by_round == PaceBy::Round);
     let parted = match (disk, round, long) {
         (Some(both), Some((short, short_took)), Some((long, long_took))) => {
@@ -97,7 +99,7 @@ pub fn against(
     let reference = round.map_or("", |((arm, _), _)| arm.name.as_str());
     let by_long = parted.and(long).map(|((arm, _), _)| arm.name.as_str());
     let basis = Basis { disk: parted.or(disk), ..basis };
-    let mut out = foretold(
+    let mut out = forecast_settings(
         question,
         &[kernel],
         &all,
@@ -144,21 +146,22 @@ mod tests {
     use ramline_evidence::Verdict as Ended;
 
     use super::*;
-    use crate::forecast::Foretold;
+    use crate::forecast::SettingForecast;
 
     #[test]
-    fn what_a_series_measured_stands_beside_what_was_foretold_with_its_place() {
+    fn what_a_series_measured_stands_beside_the_forecast_with_its_place() {
         let mut record = RunRecord { verdict: Ended::Completed, fraction: 2.0, ..RunRecord::default() };
         record.arm.name = "swap:60".to_owned();
         (record.machine.kernel, record.machine.cgroup_version) = ("6.12.1".to_owned(), 2);
         (record.reclaim.swap_in, record.reclaim.refault_file, record.reclaim.major_faults) = (Some(8), Some(6), 4);
-        let foretold = Some(Figures::default());
-        let settings = vec![Foretold { name: "swap:60".to_owned(), foretold, ..Foretold::default() }];
+        let figures = Some(Figures::default());
+        let name = "swap:60".to_owned();
+        let settings = vec![SettingForecast { name, forecast: figures, ..SettingForecast::default() }];
         let mut forecast = Forecast { settings, ..Forecast::default() };
         beside(&mut forecast, &[record]);
         let setting = forecast.settings.remove(0);
         let major = setting.measured.and_then(|figures| figures.major).map(|range| range.median);
-        assert_eq!((setting.foretold, major), (foretold, Some(2.0)));
+        assert_eq!((setting.forecast, major), (figures, Some(2.0)));
         assert_eq!(forecast.notes, ["measured: on Linux 6.12.1 in a cgroup v2"]);
     }
 }

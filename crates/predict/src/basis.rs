@@ -3,7 +3,7 @@
 use ramline_evidence::{Arm, RunRecord, TierReport};
 use ramline_sim::cost::{Costs, Disk, MEASURED_SPREAD, Pace};
 
-use crate::known;
+use crate::calibration;
 use crate::lengths::Lengths;
 use crate::question::Question;
 
@@ -19,7 +19,7 @@ const EMULATED: f64 = 20.0;
 /// (docs/predict.md), and `measure tiers` reads what it has just written, which the host still has in its own memory.
 const VIRTUAL_DISK: f64 = 10.0;
 
-/// What times rest on.
+/// Basis of the forecast times.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
     /// Of this machine.
@@ -47,7 +47,7 @@ pub struct Basis<'a> {
 }
 
 impl<'a> Basis<'a> {
-    /// What is known without a series.
+    /// The basis without a series.
     #[must_use]
     pub fn assumed(question: &Question, tiers: Option<&'a TierReport>, lengths: &'a Lengths<'a>) -> Basis<'a> {
         let (between, first_read) = (question.between, FIRST_READ);
@@ -67,7 +67,7 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// What steps take in a setting whose zram has this algorithm.
+    /// Cost of the steps in a setting whose zram has this algorithm.
     pub fn costs(&self, algorithm: &str, arm: &Arm) -> Costs {
         let fill = arm.fill.as_str();
         let costs = match self.tiers {
@@ -77,7 +77,8 @@ impl<'a> Basis<'a> {
             Some(tiers) => Costs::measured(tiers, algorithm, fill).with_tiers_in_ram(tiers),
         };
         let costs = Costs { layer: self.layer, between: self.between, ..costs };
-        let costs = known::codec(arm, self.records).map_or(costs, |(took, spread)| costs.with_codec(took, spread));
+        let costs = calibration::compression_cost(arm, self.records)
+            .map_or(costs, |(took, spread)| costs.with_codec(took, spread));
         let mut costs = self.disk.map_or(costs, |disk| costs.with_disk(disk));
         if self.disk.is_none() && self.is_virtual {
             costs.spread.device = costs.spread.device.max(VIRTUAL_DISK);
@@ -85,20 +86,20 @@ impl<'a> Basis<'a> {
         if self.disk.is_some() {
             costs.spread.processor = self.spread_beside_a_disk(costs.spread.processor);
         }
-        if known::is_emulated(self.records) {
+        if calibration::is_emulated(self.records) {
             costs.swap_written = costs.swap_written.map(|ns| ns / EMULATED);
         }
         self.processor.map_or(costs, |pace| costs.with_processor(pace))
     }
 
-    /// So many times less or more may a processor take what is assumed, where rounds that it has its part in gave the pace of a disk: that is known better then.
+    /// Uncertainty factor of a processor's speed where rounds that it has its part in gave the pace of a disk: that is known better then.
     pub const fn spread_beside_a_disk(&self, assumed: f64) -> f64 {
         if self.processor.is_none() { assumed.min(MEASURED_SPREAD) } else { assumed }
     }
 
-    /// That in words. `setting` gave the paces, `long` that of each page of a request, where it has one of its own.
+    /// A note in words. `setting` gave the paces, `long` that of each page of a request, where it has one of its own.
     #[must_use]
-    pub fn said(&self, setting: &str, long: Option<&str>) -> String {
+    pub fn note(&self, setting: &str, long: Option<&str>) -> String {
         const GIVEN: &str = "whose own time is so no prediction";
         let found = self.tiers.map(|report| report.conditions.first().map_or("", String::as_str));
         let base = match (found, self.disk) {
@@ -130,7 +131,7 @@ impl<'a> Basis<'a> {
         });
         let has_codec = self.records.iter().any(|record| record.codec.is_some());
         let codec = has_codec.then(|| "compression with zram as before each run".to_owned());
-        let writes = known::is_emulated(self.records).then(|| {
+        let writes = calibration::is_emulated(self.records).then(|| {
             format!("writes were taken as {EMULATED:.0} times faster than that disk's, since the disk of an emulated machine goes on while its processor works")
         });
         if self.tiers.is_none() && disk.is_none() && processor.is_none() && codec.is_none() && writes.is_none() {
@@ -195,14 +196,17 @@ mod tests {
         let ram = TierMeasurement {
             tier: "ram-load".to_owned(),
             label: String::new(),
-            latency: LatencyStats::of(&[Nanos(171)]),
+            latency: LatencyStats::from_durations(&[Nanos(171)]),
             batches: None,
             throughput: None,
             method: String::new(),
             notes: Vec::new(),
         };
-        let disk =
-            TierMeasurement { tier: "disk:/".to_owned(), latency: LatencyStats::of(&[Nanos(50_000)]), ..ram.clone() };
+        let disk = TierMeasurement {
+            tier: "disk:/".to_owned(),
+            latency: LatencyStats::from_durations(&[Nanos(50_000)]),
+            ..ram.clone()
+        };
         let tiers = TierReport { tiers: vec![ram, disk], ..TierReport::default() };
         with_basis(|basis| {
             let costs = |basis: Basis<'_>| Basis { tiers: Some(&tiers), ..basis }.costs("lz4", &Arm::default());
@@ -246,35 +250,35 @@ mod tests {
 
     fn said_of(basis: Basis<'_>) {
         let pace = Some(Pace { times: 2.0, spread: 1.2 });
-        let said = |basis: Basis<'_>| basis.said("swap:60", None);
+        let note = |basis: Basis<'_>| basis.note("swap:60", None);
         let disk = pace.map(Disk::same_pace);
-        assert!(said(basis).ends_with("measured here by: sudo ramline measure tiers"));
+        assert!(note(basis).ends_with("measured here by: sudo ramline measure tiers"));
         assert_eq!(
-            said(Basis { processor: pace, disk, by_work: true, ..basis }),
+            note(Basis { processor: pace, disk, by_work: true, ..basis }),
             "times: reads took 2.0 times as long as is assumed, by a round of swap:60, whose own time is so no prediction; a processor took 2.0 \
              times as long as is assumed, by its part of that round"
         );
         assert_eq!(
-            said(Basis { processor: pace, by_work: true, ..basis }),
+            note(Basis { processor: pace, by_work: true, ..basis }),
             "times: by assumed costs of a disk; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60, whose own \
              time is so no prediction"
         );
         let disk = disk.map(|disk| Disk { page: 0.5, ..disk });
         assert_eq!(
-            Basis { processor: pace, disk, by_work: true, ..basis }.said("swap:60", Some("no-swap")),
+            Basis { processor: pace, disk, by_work: true, ..basis }.note("swap:60", Some("no-swap")),
             "times: requests to a disk took 2.0 times as long as is assumed and each page of them 0.5 times, by rounds of swap:60 and no-swap, whose own \
              times are so no predictions; a processor took 2.0 times as long as is assumed, by its part of a round of swap:60"
         );
         let emulated = [RunRecord { emulated: true, ..RunRecord::default() }];
         assert_eq!(
-            said(Basis { records: &emulated, ..basis }),
+            note(Basis { records: &emulated, ..basis }),
             "times: by assumed costs of a disk; writes were taken as 20 times faster than that disk's, since the disk of an emulated \
              machine goes on while its processor works"
         );
         let codec = [RunRecord { codec: Some(ramline_evidence::CodecTimes::default()), ..RunRecord::default() }];
         let tiers = TierReport { conditions: vec!["quiet".to_owned()], ..TierReport::default() };
         assert_eq!(
-            said(Basis { records: &codec, tiers: Some(&tiers), ..basis }),
+            note(Basis { records: &codec, tiers: Some(&tiers), ..basis }),
             "times: by the disk and memory speeds that measure tiers found (quiet); compression with zram as before each run"
         );
     }

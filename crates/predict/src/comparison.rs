@@ -17,7 +17,7 @@ pub struct Forecast {
     /// What the group may have.
     pub limit: ramline_units::Bytes,
     /// The settings, in the order asked for.
-    pub settings: Vec<Foretold>,
+    pub settings: Vec<SettingForecast>,
     /// Machine and program are those of a series that was measured (`--against`, `--verify`), so that it can be trusted far more than where they are assumed.
     pub calibrated: bool,
     /// Of settings of the same load on the same kernel, those that no other is better than: [`Forecast::front`].
@@ -33,7 +33,7 @@ pub struct Forecast {
 impl Forecast {
     /// The setting with the shortest round of those that end well in all runs, by its median, where it is shorter than every other.
     #[must_use]
-    pub fn shortest(&self) -> Option<&Foretold> {
+    pub fn shortest(&self) -> Option<&SettingForecast> {
         let all = self
             .settings
             .iter()
@@ -47,8 +47,8 @@ impl Forecast {
     /// worse and one is better.
     #[must_use]
     pub fn front(&self) -> Vec<&str> {
-        let cost = |setting: &Foretold| {
-            let figures = setting.foretold.filter(|_| setting.ends_well())?;
+        let cost = |setting: &SettingForecast| {
+            let figures = setting.forecast.filter(|_| setting.ends_well())?;
             let written = figures.disk_written.map_or(0.0, |range| range.median);
             Some((setting.limit, figures.round?.median, written))
         };
@@ -60,11 +60,12 @@ impl Forecast {
     }
 
     /// Settings of which most runs end well and some are killed, where they are faster than this one.
-    pub fn risky<'a>(&'a self, than: Option<&'a Foretold>) -> impl Iterator<Item = &'a Foretold> {
+    pub fn risky<'a>(&'a self, than: Option<&'a SettingForecast>) -> impl Iterator<Item = &'a SettingForecast> {
         let most_end_well =
-            |setting: &Foretold| setting.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine);
-        let is_faster =
-            move |setting: &Foretold| than.is_none_or(|than| setting.times(than).is_some_and(|times| times < 1.0));
+            |setting: &SettingForecast| setting.forecast.is_some_and(|figures| figures.verdict == Verdict::Fine);
+        let is_faster = move |setting: &SettingForecast| {
+            than.is_none_or(|than| setting.times(than).is_some_and(|times| times < 1.0))
+        };
         self.settings.iter().filter(move |setting| most_end_well(setting) && !setting.ends_well() && is_faster(setting))
     }
 
@@ -85,15 +86,15 @@ impl Forecast {
 
     /// The setting with the longest round, and how many times as long it is as this one.
     #[must_use]
-    pub fn slowest(&self, than: &Foretold) -> Option<(&Foretold, f64)> {
+    pub fn slowest(&self, than: &SettingForecast) -> Option<(&SettingForecast, f64)> {
         let all = self.settings.iter().filter_map(|setting| Some((setting, setting.times(than)?)));
         all.filter(|(setting, _)| setting.name != than.name).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Of the figures that were measured too, how many lie in the interval foretold, and how many there are.
+    /// How many measured figures lie in the forecast interval, and how many there are.
     #[must_use]
     pub fn held(&self) -> Option<(u32, u32)> {
-        let each = self.settings.iter().filter_map(Foretold::held);
+        let each = self.settings.iter().filter_map(SettingForecast::held);
         each.reduce(|(held, all), (more, of)| (held + more, all + of))
     }
 }
@@ -101,13 +102,15 @@ impl Forecast {
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(default)]
-pub struct Foretold {
+#[schemars(rename = "Foretold")]
+pub struct SettingForecast {
     /// Its name in the lab.
     pub name: String,
     /// What the group may have.
     pub limit: ramline_units::Bytes,
     /// The forecast; `None` where it is not simulated.
-    pub foretold: Option<Figures>,
+    #[serde(rename = "foretold")]
+    pub forecast: Option<Figures>,
     /// What the lab measured.
     pub measured: Option<Figures>,
     /// Of each simulation the seconds of a round, by draw ([`Simulated`]).
@@ -120,39 +123,39 @@ pub struct Foretold {
     pub simpler: Option<Simpler>,
 }
 
-impl Foretold {
-    /// It is done in time in most runs, and killed in none.
+impl SettingForecast {
+    /// Most runs are done in time, and none is killed.
     #[must_use]
     pub fn ends_well(&self) -> bool {
-        self.foretold.is_some_and(|figures| figures.verdict == Verdict::Fine && figures.killed <= 0.0)
+        self.forecast.is_some_and(|figures| figures.verdict == Verdict::Fine && figures.killed <= 0.0)
     }
 
-    /// What a round is foretold to take.
+    /// The forecast time of a round.
     #[must_use]
     pub fn round(&self) -> Option<Range> {
-        self.foretold?.round
+        self.forecast?.round
     }
 
-    /// How many times as long as that of another its round is foretold to take.
+    /// Forecast time of a round as a multiple of that of another setting.
     #[must_use]
-    pub fn times(&self, than: &Foretold) -> Option<f64> {
+    pub fn times(&self, than: &SettingForecast) -> Option<f64> {
         Some(self.round()?.median / than.round()?.median)
     }
 
     /// Whether the intervals hold what was measured, figure by figure: how many of how many.
     #[must_use]
     pub fn held(&self) -> Option<(u32, u32)> {
-        let (foretold, measured) = (self.foretold?, self.measured?);
+        let (forecast, measured) = (self.forecast?, self.measured?);
         // A recording has no time of its own to be held against: it was made under a recorder.
-        let round = foretold.round.filter(|_| foretold.slower.is_none());
-        if foretold.unknown_counts {
+        let round = forecast.round.filter(|_| forecast.slower.is_none());
+        if forecast.unknown_counts {
             return None;
         }
         let pairs = [
             (round, measured.round),
-            (foretold.major, measured.major),
-            (foretold.swap_in, measured.swap_in),
-            (foretold.refault_file, measured.refault_file),
+            (forecast.major, measured.major),
+            (forecast.swap_in, measured.swap_in),
+            (forecast.refault_file, measured.refault_file),
         ];
         let both = pairs.into_iter().filter_map(|(a, b)| Some((a?, b?.median)));
         Some(both.fold((0, 0), |(held, all), (range, value)| (held + u32::from(range.holds(value)), all + 1)))
@@ -160,7 +163,7 @@ impl Foretold {
 }
 
 impl Figures {
-    /// Of a recording: it takes longer than with enough memory.
+    /// A recording takes longer than with enough memory.
     #[must_use]
     pub fn is_slower(&self) -> bool {
         self.slower.is_some_and(|range| range.high >= recorded::JUST_AS_LONG)
@@ -177,7 +180,7 @@ mod tests {
             let of = |value: f64| Some(Range { median: value, low: value, high: value });
             let figures = Figures { verdict, round: of(round), disk_written: of(written), ..Figures::default() };
             let limit = ramline_units::Bytes(limit);
-            Foretold { name: name.to_owned(), limit, foretold: Some(figures), ..Foretold::default() }
+            SettingForecast { name: name.to_owned(), limit, forecast: Some(figures), ..SettingForecast::default() }
         };
         let mut settings = vec![
             setting("small and slow", 100, 3.0, 0.0, Verdict::Fine),
@@ -188,7 +191,7 @@ mod tests {
             setting("smallest, and never done", 50, 0.5, 0.0, Verdict::Thrashing),
             setting("fastest, and killed now and then", 50, 0.25, 0.0, Verdict::Fine),
         ];
-        if let Some(figures) = settings.last_mut().and_then(|setting| setting.foretold.as_mut()) {
+        if let Some(figures) = settings.last_mut().and_then(|setting| setting.forecast.as_mut()) {
             figures.killed = 0.25;
         }
         let forecast = Forecast { settings, ..Forecast::default() };

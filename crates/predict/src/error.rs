@@ -5,7 +5,7 @@ use ramline_trace::touches::TouchesError;
 /// What functions of this crate return.
 pub type Result<T, E = PredictError> = std::result::Result<T, E>;
 
-/// Why nothing is foretold.
+/// Why there is no forecast.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
     /// A request that makes no sense, and one that does.

@@ -3,7 +3,7 @@
 //! What it is not: a test of significance, since simulations can be as many as one likes. Worked example: a setting that is a tenth faster in each draw wins all of them, though
 //! draws differ by ten times and the ranges of both overlap.
 
-use crate::forecast::{Forecast, Foretold};
+use crate::forecast::{Forecast, SettingForecast};
 
 /// The part of all draws that the fastest setting wins.
 const MOST: f64 = 0.9;
@@ -16,18 +16,18 @@ impl Forecast {
     ///
     /// Worked example: 32 draws, of which one setting has the shortest round in 30 and another in 2; of equal times none is the shortest.
     #[must_use]
-    pub fn wins<'a>(&'a self, of: &[&'a Foretold]) -> (Vec<(&'a Foretold, usize)>, usize) {
-        let well: Vec<&Foretold> = of.iter().copied().filter(|setting| setting.ends_well()).collect();
+    pub fn wins<'a>(&'a self, of: &[&'a SettingForecast]) -> (Vec<(&'a SettingForecast, usize)>, usize) {
+        let well: Vec<&SettingForecast> = of.iter().copied().filter(|setting| setting.ends_well()).collect();
         let draws = well.iter().map(|setting| setting.rounds.len()).min().unwrap_or_default();
         let shortest = |draw: usize| {
-            let at = |setting: &&Foretold| setting.rounds.get(draw).copied().unwrap_or(f64::INFINITY);
+            let at = |setting: &&SettingForecast| setting.rounds.get(draw).copied().unwrap_or(f64::INFINITY);
             let least = well.iter().map(at).fold(f64::INFINITY, f64::min);
             let mut all = well.iter().filter(|setting| at(setting) <= least);
             all.next().filter(|_| all.next().is_none()).copied()
         };
-        let winners: Vec<&Foretold> = (0..draws).filter_map(shortest).collect();
-        let count = |setting: &Foretold| winners.iter().filter(|winner| std::ptr::eq(**winner, setting)).count();
-        let mut all: Vec<(&Foretold, usize)> = well.iter().map(|setting| (*setting, count(setting))).collect();
+        let winners: Vec<&SettingForecast> = (0..draws).filter_map(shortest).collect();
+        let count = |setting: &SettingForecast| winners.iter().filter(|winner| std::ptr::eq(**winner, setting)).count();
+        let mut all: Vec<(&SettingForecast, usize)> = well.iter().map(|setting| (*setting, count(setting))).collect();
         ramline_units::sort_by_key(&mut all, |(_, wins)| std::cmp::Reverse(*wins));
         (all, draws)
     }
@@ -35,14 +35,14 @@ impl Forecast {
     /// The setting that is the fastest in nine of ten draws or more, as sure as an interval is meant to be; `None` where none is, or where there are too few draws to say so
     /// ([`LEAST_DRAWS`]).
     #[must_use]
-    pub fn fastest(&self) -> Option<&Foretold> {
+    pub fn fastest(&self) -> Option<&SettingForecast> {
         self.fastest_of(&self.settings.iter().collect::<Vec<_>>())
     }
 
-    /// The same of some settings: those of one limit.
+    /// The fastest of some settings: those of one limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "numbers of draws")]
-    pub fn fastest_of<'a>(&'a self, of: &[&'a Foretold]) -> Option<&'a Foretold> {
+    pub fn fastest_of<'a>(&'a self, of: &[&'a SettingForecast]) -> Option<&'a SettingForecast> {
         let (all, draws) = self.wins(of);
         let (first, wins) = *all.first()?;
         let is_sure = draws >= LEAST_DRAWS && wins as f64 >= draws as f64 * MOST;
@@ -58,11 +58,11 @@ mod tests {
     #[test]
     fn the_fastest_wins_nine_of_ten_common_draws_and_no_median_alone_makes_one() {
         let figures = Figures { round: Range::from_values(vec![1.0]), ..Figures::default() };
-        let setting = |name: &str, rounds: Vec<f64>| Foretold {
+        let setting = |name: &str, rounds: Vec<f64>| SettingForecast {
             name: name.to_owned(),
-            foretold: Some(figures),
+            forecast: Some(figures),
             rounds,
-            ..Foretold::default()
+            ..SettingForecast::default()
         };
         // Draws differ by ten times, settings in each of them by a tenth: their ranges overlap, and one of them always wins.
         let draws: Vec<f64> = (0..30).map(|draw| 1.0 + f64::from(draw)).collect();

@@ -4,7 +4,7 @@
 
 use ramline_trace::generate::Load;
 
-pub use crate::comparison::{Forecast, Foretold};
+pub use crate::comparison::{Forecast, SettingForecast};
 use crate::enough;
 pub use crate::figures::{Figures, RunFigures, Verdict};
 use crate::figures::{OfRecording, SimulatedOnly};

@@ -19,14 +19,14 @@ const WHOLE: u16 = 4096;
 /// What so many pages of some contents compress to with an algorithm, from a seed; 0 for one of zeros. Without an algorithm only that matters.
 pub type Compress<'a> = &'a (dyn Fn(&str, Option<&str>, u64, u32) -> Result<Vec<u16>> + Sync);
 
-/// What is compressed: contents, algorithm and seed.
-type Asked = (String, Option<String>, u64);
+/// Key of compressed lengths: contents, algorithm and seed.
+type LengthKey = (String, Option<String>, u64);
 
 /// Lengths, each found once.
 pub struct Lengths<'a> {
     compress: Compress<'a>,
     pages: u32,
-    known: Mutex<HashMap<Asked, Arc<[u16]>>>,
+    known: Mutex<HashMap<LengthKey, Arc<[u16]>>>,
 }
 
 impl<'a> Lengths<'a> {
@@ -42,25 +42,25 @@ impl<'a> Lengths<'a> {
     ///
     /// # Errors
     /// There is no such fill or algorithm.
-    pub fn find(&self, fill: &str, algorithm: Option<&str>, seed: u64) -> Result<Found> {
+    pub fn find(&self, fill: &str, algorithm: Option<&str>, seed: u64) -> Result<PageLengths> {
         let asked = (fill.to_owned(), algorithm.map(str::to_owned), seed);
         // Who asks meanwhile waits: mostly for the same.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(&asked) {
-            return Ok(Found(Arc::clone(found)));
+            return Ok(PageLengths(Arc::clone(found)));
         }
         let found: Arc<[u16]> = (self.compress)(fill, algorithm, seed, self.pages)?.into();
         known.insert(asked, Arc::clone(&found));
-        Ok(Found(found))
+        Ok(PageLengths(found))
     }
 }
 
-/// What the pages of a load compress to with one algorithm.
+/// Compressed lengths of the pages of a load, with one algorithm.
 #[derive(Debug, Clone)]
-pub struct Found(Arc<[u16]>);
+pub struct PageLengths(Arc<[u16]>);
 
-impl Found {
-    /// That of one page of a region.
+impl PageLengths {
+    /// Compressed length of one page of a region.
     #[must_use]
     pub fn length(&self, page: u64) -> u16 {
         self.0.get(usize::try_from(page).unwrap_or(0) % self.0.len().max(1)).copied().unwrap_or(WHOLE)

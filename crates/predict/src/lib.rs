@@ -6,7 +6,7 @@
 //! | [`recorded`], [`ways`], [`need`] | a recording as a question: what is said first, what it leaves open, how much memory it needs |
 //! | [`settings`] | a question answered, setting by setting |
 //! | [`against`] | the same for a series that was measured, whose machine and program are taken from it |
-//! | [`known`], `basis`, `measured` | what a series says about them, what times rest on, what a run measured |
+//! | [`calibration`], `basis`, `measured` | machine and program by a series, basis of times, figures of a run |
 //! | [`profile`] | which kernel it is for |
 //! | [`lengths`] | what pages compress to |
 //! | [`forecast`], [`figures`] | one setting: many simulations, and their figures with ranges |
@@ -22,13 +22,13 @@
 pub mod against;
 pub mod apparatus;
 mod basis;
+pub mod calibration;
 mod comparison;
 mod enough;
 pub mod error;
 mod fastest;
 pub mod figures;
 pub mod forecast;
-pub mod known;
 pub mod lengths;
 pub mod margin;
 mod measured;

@@ -25,7 +25,7 @@ const NOT_RUN: f64 = 0.05;
 /// recordings 11 to 24 % in the median of three programs (29 November 2026, one to three runs a cell).
 const RECORDED: f64 = 0.25;
 
-/// The same of a load that was recorded.
+/// The margin for a recorded load.
 #[must_use]
 pub fn for_recording(kernel: &Kernel, files: [bool; 2]) -> [f64; 2] {
     for_kernel(kernel, files).map(|off| off.max(RECORDED))

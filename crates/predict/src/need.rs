@@ -52,11 +52,11 @@ pub fn need(recording: &Arc<Recording>) -> Result<Needs> {
     let resident = recording.extent().resident_pages;
     let read = recording.pages_read();
     if read == 0 {
-        let (mapped, overhead) = of_mapped(ways::first(recording).as_ref(), resident, overhead)?;
+        let (mapped, overhead) = need_of_mapped(ways::first(recording).as_ref(), resident, overhead)?;
         return Ok(Needs { mapped, cached: mapped, overhead });
     }
     let unread = Arc::new(recording.without_reads());
-    let (mapped, overhead) = of_mapped(ways::first(&unread).as_ref(), resident, overhead)?;
+    let (mapped, overhead) = need_of_mapped(ways::first(&unread).as_ref(), resident, overhead)?;
     let way = ways::first(recording);
     let load = Compact::from_touches(way.as_ref())?.ok_or_else(large)?.with_overhead(overhead);
     let least = mapped.0 / PAGE;
@@ -65,8 +65,8 @@ pub fn need(recording: &Arc<Recording>) -> Result<Needs> {
     Ok(Needs { mapped, cached: Bytes(cached * PAGE), overhead })
 }
 
-/// Of what is touched through mappings; with the overhead, to which idle pages are added.
-fn of_mapped(way: &dyn Touches, resident_pages: u64, overhead: Overhead) -> Result<(Bytes, Overhead)> {
+/// The need of what is touched through mappings; with the overhead, to which idle pages are added.
+fn need_of_mapped(way: &dyn Touches, resident_pages: u64, overhead: Overhead) -> Result<(Bytes, Overhead)> {
     let load = Compact::from_touches(way)?.ok_or_else(large)?.with_overhead(overhead);
     let peak = simulated(&load, ENOUGH).most;
     let unseen = ramline_units::growth(peak - chance::least_base(&load), resident_pages).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! How fast a machine was, by how long something took there.
 //!
 //! A simulation with each of several paces takes so long; the one that takes as long as the runs did is theirs. What a run counts hardly says anything
-//! about its pace, so a time of a series leaves its counts to be foretold.
+//! about its pace, so a time of a series leaves its counts to be forecast.
 
 use crate::forecast::{RUNS, Range};
 use crate::root;
@@ -28,7 +28,7 @@ const NEAR: f64 = 0.05;
 const FEW: usize = 5;
 const ALIKE: f64 = 1.25;
 
-/// By what a pace is found.
+/// The measured time by which a speed is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaceBy {
     /// That of a processor, by how long memory took to fill.
@@ -144,7 +144,7 @@ fn seconds(run: &Outcome, by: PaceBy) -> f64 {
     }
 }
 
-/// So many times less or more than the middle values are: two standard deviations of their logarithms. One alone says nothing about it.
+/// Uncertainty factor of values around their median: two standard deviations of their logarithms. One alone says nothing about it.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
 pub fn spread(values: &[f64]) -> f64 {

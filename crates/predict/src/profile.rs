@@ -62,7 +62,7 @@ pub fn asked(here: Kernel, kernels: &[String], lists: &[String]) -> Result<Vec<K
     Ok(kernels.into_iter().flat_map(with).collect())
 }
 
-/// What a run was made with, as far as its record says; the rest is this machine's.
+/// Kernel and page lists of a run, as far as its record says; the rest is this machine's.
 #[must_use]
 pub fn from_record(record: &RunRecord, here: Kernel) -> Kernel {
     let near = Kernel::nearest(&record.machine.kernel);

@@ -17,7 +17,7 @@ use crate::lengths::Compress;
 use crate::recorded::Recorded;
 use crate::workers::Workers;
 
-/// What is foretold: a load under several settings.
+/// The question of a forecast: a load under several settings.
 #[derive(Clone)]
 pub struct Question {
     /// Whose load it is: an experiment, or a file.
@@ -49,7 +49,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// The same load in other amounts of RAM as well; each setting's name then says in which.
+    /// The question for other amounts of RAM as well; each setting's name then says in which.
     #[must_use]
     pub fn with_limits(mut self, others: Vec<Self>) -> Self {
         if others.is_empty() {
@@ -61,7 +61,7 @@ impl Question {
     }
 }
 
-/// What the caller gives: this crate has no effects.
+/// Functions of the caller: this crate has no effects.
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {
     /// Who does what can be done side by side.

@@ -10,7 +10,7 @@ use ramline_trace::recording::Recording;
 use ramline_units::{Bytes, JsonSchema};
 use serde::Serialize;
 
-use crate::forecast::{Figures, Forecast, Foretold, Range};
+use crate::forecast::{Figures, Forecast, Range, SettingForecast};
 use crate::need::{ENOUGH, Needs, PAGE};
 
 /// Slower by less than this is as fast: no one has to change a setting for it.
@@ -125,7 +125,8 @@ pub struct AtLimit {
 
 /// The least memory with which a setting is as fast as with enough.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Least {
+#[schemars(rename = "Least")]
+pub struct LeastMemory {
     /// The setting.
     pub setting: String,
     /// The smallest limit from which on it is as fast and never killed; absent where there is none among those that were simulated.
@@ -137,7 +138,7 @@ pub struct Least {
 impl Forecast {
     /// The least memory of each setting, of the limits that were simulated.
     #[must_use]
-    pub fn least(&self) -> Vec<Least> {
+    pub fn least(&self) -> Vec<LeastMemory> {
         let mut names: Vec<&str> = Vec::new();
         for setting in &self.settings {
             if !names.contains(&setting.short_name()) {
@@ -147,16 +148,17 @@ impl Forecast {
         names.into_iter().map(|name| self.least_of(name)).collect()
     }
 
-    fn least_of(&self, name: &str) -> Least {
-        let mut own: Vec<&Foretold> = self.settings.iter().filter(|setting| setting.short_name() == name).collect();
+    fn least_of(&self, name: &str) -> LeastMemory {
+        let mut own: Vec<&SettingForecast> =
+            self.settings.iter().filter(|setting| setting.short_name() == name).collect();
         ramline_units::sort_by_key(&mut own, |setting| std::cmp::Reverse(setting.limit));
-        let is_as_fast = |setting: &&&Foretold| {
-            let slower = setting.foretold.and_then(|figures| figures.slower).map(|range| range.median);
+        let is_as_fast = |setting: &&&SettingForecast| {
+            let slower = setting.forecast.and_then(|figures| figures.slower).map(|range| range.median);
             setting.ends_well() && slower.is_some_and(|times| times < NOTICED)
         };
         let fast = own.iter().take_while(is_as_fast).count();
         let limit_at = |at: Option<usize>| at.and_then(|at| own.get(at)).map(|setting| setting.limit);
-        Least { setting: name.to_owned(), limit: limit_at(fast.checked_sub(1)), above: limit_at(Some(fast)) }
+        LeastMemory { setting: name.to_owned(), limit: limit_at(fast.checked_sub(1)), above: limit_at(Some(fast)) }
     }
 
     /// What is said first of each limit of a recording, from the largest on.
@@ -179,9 +181,9 @@ impl Forecast {
 
     fn at(&self, limit: Bytes) -> AtLimit {
         let here = || self.settings.iter().filter(|setting| setting.limit == limit);
-        let slower = |setting: &Foretold| setting.foretold?.slower.map(|range: Range| range.median);
+        let slower = |setting: &SettingForecast| setting.forecast?.slower.map(|range: Range| range.median);
         let well = here().filter(|setting| setting.ends_well()).filter_map(|setting| Some((setting, slower(setting)?)));
-        let is_without = |setting: &Foretold| setting.has_no_swap();
+        let is_without = |setting: &SettingForecast| setting.has_no_swap();
         let without = well.clone().find(|(setting, _)| is_without(setting)).map(|(_, times)| times);
         let shortest = well.min_by(|a, b| a.1.total_cmp(&b.1));
         // Where the difference is none that one notices, what needs no swap is the best.
@@ -221,7 +223,7 @@ impl Forecast {
     }
 }
 
-impl Foretold {
+impl SettingForecast {
     /// Its name in the lab, without the limit.
     #[must_use]
     pub fn short_name(&self) -> &str {
@@ -235,7 +237,7 @@ impl Foretold {
         let nothing = |figures: Figures| {
             none(figures.swap_in) && none(figures.refault_file) && figures.slower.is_some() && !figures.is_slower()
         };
-        self.ends_well() && self.foretold.is_some_and(nothing)
+        self.ends_well() && self.forecast.is_some_and(nothing)
     }
 
     fn has_no_swap(&self) -> bool {
@@ -248,13 +250,13 @@ mod tests {
     use super::*;
     use crate::forecast::Verdict;
 
-    fn setting(name: &str, slower: f64, verdict: Verdict) -> Foretold {
+    fn setting(name: &str, slower: f64, verdict: Verdict) -> SettingForecast {
         let range = Range { median: slower, low: slower, high: slower };
-        let foretold = Some(Figures { verdict, slower: Some(range), ..Figures::default() });
-        Foretold { name: format!("{name} at 9.0 MiB"), foretold, limit: Bytes(9), ..Foretold::default() }
+        let forecast = Some(Figures { verdict, slower: Some(range), ..Figures::default() });
+        SettingForecast { name: format!("{name} at 9.0 MiB"), forecast, limit: Bytes(9), ..SettingForecast::default() }
     }
 
-    fn outlook(settings: Vec<Foretold>) -> (Outlook, Option<String>) {
+    fn outlook(settings: Vec<SettingForecast>) -> (Outlook, Option<String>) {
         let [only] = Forecast { settings, ..Forecast::default() }.by_limit().try_into().unwrap();
         (only.outlook, only.best)
     }
@@ -268,12 +270,14 @@ mod tests {
 
     #[test]
     fn the_least_memory_is_the_smallest_limit_above_all_that_are_slower() {
-        let at =
-            |limit: u64, slower: f64| Foretold { limit: Bytes(limit), ..setting("no-swap", slower, Verdict::Fine) };
+        let at = |limit: u64, slower: f64| SettingForecast {
+            limit: Bytes(limit),
+            ..setting("no-swap", slower, Verdict::Fine)
+        };
         // Below a limit that is slower none counts, as fast as it may be.
         let settings = vec![at(100, 1.0), at(60, 1.0), at(80, 1.0), at(70, 1.2)];
         let forecast = Forecast { settings, ..Forecast::default() };
-        let least = Least { setting: "no-swap".to_owned(), limit: Some(Bytes(80)), above: Some(Bytes(70)) };
+        let least = LeastMemory { setting: "no-swap".to_owned(), limit: Some(Bytes(80)), above: Some(Bytes(70)) };
         assert_eq!(forecast.least(), [least]);
     }
 

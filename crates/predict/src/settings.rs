@@ -1,4 +1,4 @@
-//! Settings of a question foretold: the same touches through the simulator, once for each.
+//! Forecasts of the settings of a question: the same touches through the simulator, once for each.
 //!
 //! What it is not: for every setting. What the simulator has not is left out and named.
 
@@ -15,11 +15,11 @@ use crate::apparatus::follower::Follower;
 use crate::apparatus::reader::Reads;
 use crate::basis::Basis;
 use crate::error::{PredictError, Result};
-use crate::forecast::{self, Forecast, Foretold, Simulated};
-use crate::lengths::{Found, Lengths};
+use crate::forecast::{self, Forecast, SettingForecast, Simulated};
+use crate::lengths::{Lengths, PageLengths};
 use crate::question::{Caller, Question, at_once, decoded};
 use crate::workers::Workers;
-use crate::{known, profile};
+use crate::{calibration, profile};
 
 /// The kernel's own time between two sums, where the lab does not look at the group (`--stale-statistics`).
 const STALE: Duration = Duration::from_secs(2);
@@ -46,7 +46,14 @@ pub fn forecast(
     let touches = decoded(question)?;
     let lengths = Lengths::for_load(first(&touches)?, caller.compress);
     let basis = (Basis::assumed(question, caller.tiers, &lengths), ("", None));
-    foretold(question, kernels, &touches, basis, (false, Workers { count: at_once, ..caller.workers }), progress)
+    forecast_settings(
+        question,
+        kernels,
+        &touches,
+        basis,
+        (false, Workers { count: at_once, ..caller.workers }),
+        progress,
+    )
 }
 
 /// The load, or the first of those that it may be.
@@ -58,7 +65,7 @@ pub(crate) fn first(loads: &[Compact]) -> Result<&Compact> {
 ///
 /// # Errors
 /// A simulation broke off, or contents are not known.
-pub fn foretold(
+pub fn forecast_settings(
     question: &Question,
     kernels: &[Kernel],
     touches: &[Compact],
@@ -78,19 +85,19 @@ pub fn foretold(
         progress(&format!("predicting {} of {}", done * threads + batch.len(), arms.len()));
         let one = |at: usize| one(touches, &batch[at], ((*swap, *samples_every), *runs), basis, compared);
         let all = workers.map(batch.len(), one);
-        for ((arm, workload, _), foretold) in batch.iter().zip(all) {
-            let foretold = foretold.unwrap_or(Err(PredictError::BrokeOff))?;
-            if foretold.is_none() {
+        for ((arm, workload, _), forecast) in batch.iter().zip(all) {
+            let forecast = forecast.unwrap_or(Err(PredictError::BrokeOff))?;
+            if forecast.is_none() {
                 left_out.push(arm.name.clone());
             }
-            let (foretold, simpler) = foretold.unzip();
-            let (foretold, simpler) = (foretold.flatten(), simpler.flatten());
-            let (mut foretold, rounds) = foretold.map(|found: Simulated| (found.figures, found.rounds)).unzip();
-            if let (Some(figures), Some(recorded)) = (&mut foretold, &question.recorded) {
+            let (forecast, simpler) = forecast.unzip();
+            let (forecast, simpler) = (forecast.flatten(), simpler.flatten());
+            let (mut forecast, rounds) = forecast.map(|found: Simulated| (found.figures, found.rounds)).unzip();
+            if let (Some(figures), Some(recorded)) = (&mut forecast, &question.recorded) {
                 figures.unknown_counts |= figures.is_slower() && recorded.is_coarse(workload.limit);
             }
             let (name, limit, rounds) = (arm.name.clone(), workload.limit, rounds.unwrap_or_default());
-            out.settings.push(Foretold { name, limit, foretold, rounds, simpler, ..Foretold::default() });
+            out.settings.push(SettingForecast { name, limit, forecast, rounds, simpler, ..SettingForecast::default() });
         }
     }
     // What can be chosen is a setting for one load: the same contents, read-ahead and kernel.
@@ -98,15 +105,15 @@ pub fn foretold(
     if kernels.len() == 1 && arms.windows(2).all(|pair| one_load(&pair[0]) == one_load(&pair[1])) {
         out.front = out.front().into_iter().map(str::to_owned).collect();
     }
-    let by_old_sizes = |((arm, _, kernel), setting): (&(Arm, Workload, Kernel), &Foretold)| {
+    let by_old_sizes = |((arm, _, kernel), setting): (&(Arm, Workload, Kernel), &SettingForecast)| {
         let can_be = arm.swap != SwapKind::None && !kernel.flushes_first && kernel.mglru().is_none();
-        can_be && setting.foretold.is_some_and(|figures| 0.0 < figures.killed && figures.killed < 1.0)
+        can_be && setting.forecast.is_some_and(|figures| 0.0 < figures.killed && figures.killed < 1.0)
     };
     if arms.iter().zip(&out.settings).any(by_old_sizes) {
         out.notes.push(KILLED.to_owned());
     }
     out.notes.extend(unsettled(&out.settings));
-    out.notes.push(basis.said(reference, long));
+    out.notes.push(basis.note(reference, long));
     if !left_out.is_empty() {
         out.notes.push(format!("not simulated yet: {}", left_out.join(", ")));
     }
@@ -143,9 +150,9 @@ fn one(
     let Some((setting, lengths)) = prepared(of, sizes, basis)? else { return Ok(None) };
     let (_, workload, _) = of;
     let length = |_: u32, page: u64| lengths.length(page);
-    let foretold = forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
+    let forecast = forecast::compact(touches, &setting, workload.timeout.0, (workload.seed, runs), length);
     // What simpler models say takes longer than the forecast: asked only where something was measured that both can be held against.
-    Ok(Some((foretold, compared.then(|| touches.first().map(|load| rivals::simpler(load, &setting))).flatten())))
+    Ok(Some((forecast, compared.then(|| touches.first().map(|load| rivals::simpler(load, &setting))).flatten())))
 }
 
 /// Nanoseconds of a time.
@@ -154,12 +161,12 @@ pub fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What the simulator is asked, and what pages compress to; `None` for a kind of swap that it has not.
+/// Setting of the simulator, and compressed lengths of pages; `None` for a kind of swap that it has not.
 pub fn prepared(
     (arm, workload, kernel): &(Arm, Workload, Kernel),
     (swap, samples_every): (Bytes, Duration),
     basis: Basis<'_>,
-) -> Result<Option<(Setting, Found)>> {
+) -> Result<Option<(Setting, PageLengths)>> {
     let (to, algorithm) = match &arm.swap {
         SwapKind::None => (SwapTo::Nowhere, None),
         SwapKind::File => (SwapTo::Disk, None),
@@ -169,7 +176,7 @@ pub fn prepared(
     let pages = |bytes: Bytes| bytes.0 / 4096;
     let whole = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let every = ns(samples_every);
-    let rounds = known::rounds_begin(arm, basis.records, every);
+    let rounds = calibration::rounds_begin(arm, basis.records, every);
     let flushes = if workload.fresh_statistics {
         Flushes::By(Reads::shared(every, basis.first_read, rounds))
     } else {
@@ -184,7 +191,7 @@ pub fn prepared(
         slots: whole(pages(swap)),
         read_ahead: whole(pages(workload.read_ahead).max(1)),
         cluster: CLUSTER,
-        fresh: known::fresh(arm, basis.records).unwrap_or(FRESH),
+        fresh: calibration::fresh(arm, basis.records).unwrap_or(FRESH),
         base: 0,
         flushes,
         costs: basis.costs(algorithm.unwrap_or(ALGORITHM), arm),
@@ -194,8 +201,8 @@ pub fn prepared(
 }
 
 /// That the middle of some settings is not known.
-pub(crate) fn unsettled(settings: &[Foretold]) -> Option<String> {
-    let of = |setting: &Foretold| setting.foretold.filter(|figures| figures.unsettled)?.simulations;
+pub(crate) fn unsettled(settings: &[SettingForecast]) -> Option<String> {
+    let of = |setting: &SettingForecast| setting.forecast.filter(|figures| figures.unsettled)?.simulations;
     let most = settings.iter().filter_map(of).max()?;
     let names: Vec<&str> =
         settings.iter().filter(|setting| of(setting).is_some()).map(|setting| setting.name.as_str()).collect();
@@ -214,7 +221,7 @@ mod tests {
     fn settings_whose_middle_is_not_known_are_named() {
         let of = |name: &str, simulations: usize, unsettled: bool| {
             let figures = Figures { simulations: Some(simulations), unsettled, ..Figures::default() };
-            Foretold { name: name.to_owned(), foretold: Some(figures), ..Foretold::default() }
+            SettingForecast { name: name.to_owned(), forecast: Some(figures), ..SettingForecast::default() }
         };
         assert_eq!(unsettled(&[of("no-swap", 32, false)]), None);
         let note = unsettled(&[of("no-swap", 32, false), of("swap:1", 128, true), of("swap:60", 128, true)]).unwrap();

@@ -7,8 +7,8 @@ use ramline_trace::touch::Touches;
 
 /// Traces that one recording is taken for. Each has another share of stores, from none to all of what is touched again; four orders are among them.
 const WAYS: u32 = 8;
-/// Pages of an epoch that were touched in a row, where they are neighbours: from one by one to a quarter of a MiB, twice the usual read-ahead. Sequential programs are foretold
-/// well with long blocks and skewed ones with short ones (five times the major faults, or a fifth less, with the others).
+/// Pages of an epoch that were touched in a row, where they are neighbours: from one by one to a quarter of a MiB, twice the usual read-ahead. Forecasts of sequential programs are
+/// good with long blocks and skewed ones with short ones (five times the major faults, or a fifth less, with the others).
 const BLOCKS: [u32; 4] = [64, 1, 16, 4];
 
 /// The traces that a recording may have been. The first is as near to the middle of what is open as there is one.

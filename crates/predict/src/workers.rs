@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// Does something for each number below a count, all at the same time or one after the other, and comes back when all are done.
 pub type Each<'a> = &'a (dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Sync);
 
-/// Who does the work.
+/// Threads that do the work.
 #[derive(Clone, Copy)]
 pub struct Workers<'a> {
     /// So many things are done at the same time.
@@ -25,7 +25,7 @@ impl Workers<'static> {
 }
 
 impl Workers<'_> {
-    /// What becomes of each number below `count`, in their order; `None` where the work broke off.
+    /// Result for each number below `count`, in their order; `None` where the work broke off.
     pub fn map<T: Send>(&self, count: usize, what: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
         let done: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
         (self.each)(count, &|number| {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ramline_history::{
-    Begins, Decoder, Found, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, sketches, to_snapshot,
+    Begins, Decoder, FileItem, Frame, Head, Kind, Moment, NotHistory, Note, Texts, frames, sketches, to_snapshot,
 };
 use ramline_kernel::input;
 use ramline_snapshot::Snapshot;
@@ -213,12 +213,12 @@ impl Part {
         let (mut instants, mut notes, mut damage) = (Vec::new(), Vec::new(), Vec::new());
         for found in frames(&bytes, begins.frames_at) {
             match found {
-                Found::Frame(offset, frame) if frame.kind == Kind::Texts => {
+                FileItem::Frame(offset, frame) if frame.kind == Kind::Texts => {
                     instants.push(Instant { at: frame.at, offset, place: frame.place });
                 }
-                Found::Frame(_, frame) => notes.extend(frame.note().map(|note| (instants.len(), note))),
-                Found::Damage(part) if !part.is_tail => damage.push((instants.len(), part.bytes)),
-                Found::Damage(_) => {}
+                FileItem::Frame(_, frame) => notes.extend(frame.note().map(|note| (instants.len(), note))),
+                FileItem::Damage(part) if !part.is_tail => damage.push((instants.len(), part.bytes)),
+                FileItem::Damage(_) => {}
             }
         }
         Ok(Part { file: file.clone(), head: begins.head, instants, notes, damage, bytes })
@@ -284,12 +284,13 @@ impl Part {
     /// Time between frames then, as the recorder said when it began, or as the frames before say.
     #[must_use]
     pub fn interval_ms(&self, index: usize) -> u64 {
-        let said = self.began(index).map(|(_, interval)| interval);
-        said.or_else(|| {
-            let pair = [self.instants.get(index.checked_sub(1)?)?, self.instants.get(index)?];
-            pair[1].at.boot_ms.checked_sub(pair[0].at.boot_ms)
-        })
-        .unwrap_or(5_000)
+        let noted = self.began(index).map(|(_, interval)| interval);
+        noted
+            .or_else(|| {
+                let pair = [self.instants.get(index.checked_sub(1)?)?, self.instants.get(index)?];
+                pair[1].at.boot_ms.checked_sub(pair[0].at.boot_ms)
+            })
+            .unwrap_or(5_000)
     }
 
     /// All gaps in this file.
@@ -453,16 +454,16 @@ impl Part {
         let mut decoder = Decoder::default();
         for found in frames(&bytes, begins.frames_at) {
             match found {
-                Found::Frame(_, frame) if frame.kind == Kind::Texts => match decoder.take(&frame) {
+                FileItem::Frame(_, frame) if frame.kind == Kind::Texts => match decoder.take(&frame) {
                     Ok(_) => out.frames += 1,
                     Err(_) => out.lost_frames += 1,
                 },
-                Found::Frame(..) => {}
-                Found::Damage(damage) if damage.is_tail => {
+                FileItem::Frame(..) => {}
+                FileItem::Damage(damage) if damage.is_tail => {
                     out.torn_end = true;
                     out.lost_bytes += damage.bytes as u64;
                 }
-                Found::Damage(damage) => out.lost_bytes += damage.bytes as u64,
+                FileItem::Damage(damage) => out.lost_bytes += damage.bytes as u64,
             }
         }
         out

@@ -3,10 +3,10 @@
 use ramline_history::{Moment, Note};
 use serde::Serialize;
 
-/// Why there is a gap.
+/// Reason of a gap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
-pub enum Why {
+pub enum GapReason {
     /// The recorder was asked to end.
     Ended,
     /// It ended without a word: killed, or the power was cut.
@@ -35,7 +35,7 @@ pub struct Gap {
     pub to_ms: u64,
     /// Why.
     #[serde(flatten)]
-    pub why: Why,
+    pub why: GapReason,
 }
 
 /// What the frames between two moments say.
@@ -66,7 +66,7 @@ pub fn gap(before: Moment, after: Moment, interval_ms: u64, boot_id: Option<&str
     // The clock since boot decides where it can; the other one may have been set.
     if !is_long(boot) && (boot.is_some() || !is_long(wall)) {
         let set = boot.is_some() && is_long(wall);
-        return set.then_some(Gap { from_ms: before.wall_ms, to_ms: after.wall_ms, why: Why::ClockSet });
+        return set.then_some(Gap { from_ms: before.wall_ms, to_ms: after.wall_ms, why: GapReason::ClockSet });
     }
     let not_written = between.notes.iter().find_map(|note| match note {
         Note::NotWritten { why, .. } => Some(why.clone()),
@@ -74,28 +74,28 @@ pub fn gap(before: Moment, after: Moment, interval_ms: u64, boot_id: Option<&str
     });
     let ended = between.notes.iter().any(|note| matches!(note, Note::Ended {}));
     let why = match (not_written, ended, began) {
-        (Some(error), ..) => Why::NotWritten { error },
-        (_, true, _) => Why::Ended,
-        _ if !same_boot => Why::Rebooted,
-        (_, _, Some(_)) => Why::Killed,
-        _ if between.damaged => Why::Damaged,
-        _ => Why::Late,
+        (Some(error), ..) => GapReason::NotWritten { error },
+        (_, true, _) => GapReason::Ended,
+        _ if !same_boot => GapReason::Rebooted,
+        (_, _, Some(_)) => GapReason::Killed,
+        _ if between.damaged => GapReason::Damaged,
+        _ => GapReason::Late,
     };
     Some(Gap { from_ms: before.wall_ms, to_ms: after.wall_ms, why })
 }
 
-impl Why {
+impl GapReason {
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Why::Ended => "the recorder was stopped".to_owned(),
-            Why::Killed => "the recorder was killed, or the power was cut".to_owned(),
-            Why::Rebooted => "the machine was started anew".to_owned(),
-            Why::NotWritten { error } => error.clone(),
-            Why::Late => "the machine slept or stood still".to_owned(),
-            Why::Damaged => "what was recorded is damaged".to_owned(),
-            Why::ClockSet => "the clock was set forward".to_owned(),
+            GapReason::Ended => "the recorder was stopped".to_owned(),
+            GapReason::Killed => "the recorder was killed, or the power was cut".to_owned(),
+            GapReason::Rebooted => "the machine was started anew".to_owned(),
+            GapReason::NotWritten { error } => error.clone(),
+            GapReason::Late => "the machine slept or stood still".to_owned(),
+            GapReason::Damaged => "what was recorded is damaged".to_owned(),
+            GapReason::ClockSet => "the clock was set forward".to_owned(),
         }
     }
 }
@@ -112,20 +112,23 @@ mod tests {
         Note::Began { version: String::new(), boot_id: Some(boot.to_owned()), interval_ms: 5000 }
     }
 
-    fn why(before: Moment, after: Moment, notes: Vec<Note>) -> Option<Why> {
+    fn why(before: Moment, after: Moment, notes: Vec<Note>) -> Option<GapReason> {
         gap(before, after, 5000, Some("a"), &Between { notes, damaged: false }).map(|gap| gap.why)
     }
 
     #[test]
     fn a_gap_says_why_and_a_clock_that_was_set_is_none() {
         assert_eq!(why(at(100, 10), at(105, 15), vec![]), None);
-        assert_eq!(why(at(100, 10), at(160, 70), vec![]), Some(Why::Late));
-        assert_eq!(why(at(100, 10), at(160, 70), vec![began("a")]), Some(Why::Killed));
-        assert_eq!(why(at(100, 10), at(160, 70), vec![Note::Ended {}, began("a")]), Some(Why::Ended));
-        assert_eq!(why(at(100, 10), at(160, 2), vec![began("b")]), Some(Why::Rebooted));
-        assert_eq!(why(at(100, 10), at(3705, 15), vec![]), Some(Why::ClockSet));
+        assert_eq!(why(at(100, 10), at(160, 70), vec![]), Some(GapReason::Late));
+        assert_eq!(why(at(100, 10), at(160, 70), vec![began("a")]), Some(GapReason::Killed));
+        assert_eq!(why(at(100, 10), at(160, 70), vec![Note::Ended {}, began("a")]), Some(GapReason::Ended));
+        assert_eq!(why(at(100, 10), at(160, 2), vec![began("b")]), Some(GapReason::Rebooted));
+        assert_eq!(why(at(100, 10), at(3705, 15), vec![]), Some(GapReason::ClockSet));
         assert_eq!(why(at(100, 10), at(50, 15), vec![]), None, "set back: nothing is missing");
         let full = Note::NotWritten { since_ms: 105_000, frames: 9, why: "no space".to_owned() };
-        assert_eq!(why(at(100, 10), at(160, 70), vec![full]), Some(Why::NotWritten { error: "no space".to_owned() }));
+        assert_eq!(
+            why(at(100, 10), at(160, 70), vec![full]),
+            Some(GapReason::NotWritten { error: "no space".to_owned() })
+        );
     }
 }

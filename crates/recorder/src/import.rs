@@ -9,13 +9,13 @@ use ramline_kernel::KernelError;
 use crate::place::{files, prepare};
 use crate::recording::PROCESSORS;
 use crate::store::{Limits, Store};
-use crate::{Ended, Result};
+use crate::{RecordSummary, Result};
 
 /// Writes the moments of one host into a directory without history.
 ///
 /// # Errors
 /// The directory has history already or cannot be used, or the disk is full: what is written then stays.
-pub fn import(dir: &Path, host: SadfHost, limits: Limits, ramline: &str) -> Result<Ended> {
+pub fn import(dir: &Path, host: SadfHost, limits: Limits, ramline: &str) -> Result<RecordSummary> {
     prepare(dir)?;
     if !files(dir)?.is_empty() {
         let rule = "what is imported goes into a directory of its own, and it has history already";
@@ -25,7 +25,7 @@ pub fn import(dir: &Path, host: SadfHost, limits: Limits, ramline: &str) -> Resu
     }
     let head = Head { host: Some(host.name.clone()), ramline: ramline.to_owned(), ..Head::default() };
     let mut store = Store::open(dir, limits, head)?;
-    let (mut encoder, mut texts, mut done) = (Encoder::default(), Texts::new(), Ended::default());
+    let (mut encoder, mut texts, mut done) = (Encoder::default(), Texts::new(), RecordSummary::default());
     let mut boot = None;
     for mut moment in host.moments {
         let at = moment.at;

@@ -23,10 +23,10 @@ mod steps;
 mod store;
 
 pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
-pub use gaps::{Gap, Why};
+pub use gaps::{Gap, GapReason};
 pub use import::import;
 pub use place::{HistoryFile, files, prepare};
-pub use recording::{Ended, Options, PROCESSORS, record};
+pub use recording::{Options, PROCESSORS, RecordSummary, record};
 pub use steps::Step;
 pub use store::{Limits, Store};
 

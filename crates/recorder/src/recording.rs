@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ramline_gather::{OverTime, Sweep};
+use ramline_gather::{Sampler, Sweep};
 use ramline_history::{Encoder, Head, Moment, Note, Texts, from_changes, from_snapshot, note};
 use ramline_kernel::{Root, process, signals};
 use ramline_units::{Nanos, growth};
@@ -35,9 +35,9 @@ pub struct Options {
     pub ramline: String,
 }
 
-/// What was recorded.
+/// Summary of a recording.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RecordSummary {
     /// Frames written.
     pub frames: u64,
     /// Their bytes.
@@ -76,7 +76,7 @@ const LONG_STALL: u64 = 30;
 /// # Errors
 /// The directory cannot be used, or another recorder has it. That frames cannot be written later on is no error: it is told once, and
 /// recorded when it is over.
-pub fn record(root: &Root, options: &Options, tell: &mut dyn FnMut(&str)) -> Result<Ended> {
+pub fn record(root: &Root, options: &Options, tell: &mut dyn FnMut(&str)) -> Result<RecordSummary> {
     let boot_id = process::boot_id(root).ok();
     let host = ramline_kernel::kernel_file::read_text(&root.path("/proc/sys/kernel/hostname")).ok();
     let head = Head {
@@ -88,12 +88,12 @@ pub fn record(root: &Root, options: &Options, tell: &mut dyn FnMut(&str)) -> Res
     let store = Store::open(&options.dir, options.limits, head)?;
     let mut recorder = Recorder {
         store,
-        machine: OverTime::new(root),
+        sampler: Sampler::new(root),
         encoder: Encoder::default(),
         texts: Texts::new(),
         seconds: Seconds::default(),
-        done: Ended::default(),
-        due: Due::default(),
+        done: RecordSummary::default(),
+        due: Schedule::default(),
         lost: None,
         kills: None,
         waited: None,
@@ -152,7 +152,7 @@ fn now() -> Moment {
 
 /// When each sweep is due, by the clock since boot.
 #[derive(Debug, Default)]
-struct Due {
+struct Schedule {
     users: u64,
     settings: u64,
     whole: u64,
@@ -161,12 +161,12 @@ struct Due {
 
 struct Recorder {
     store: Store,
-    machine: OverTime,
+    sampler: Sampler,
     encoder: Encoder,
     texts: Texts,
     seconds: Seconds,
-    done: Ended,
-    due: Due,
+    done: RecordSummary,
+    due: Schedule,
     /// Since when frames are lost, how many, and why.
     lost: Option<(u64, u64, String)>,
     kills: Option<u64>,
@@ -199,7 +199,7 @@ impl Recorder {
             self.encoder.start_anew();
         }
         self.look(sweep)?;
-        if let Some(ticks) = self.machine.processors() {
+        if let Some(ticks) = self.sampler.processors() {
             self.texts.insert(PROCESSORS.to_owned(), serde_json::to_string(&ticks)?);
         }
         let (killed, stalled) = self.ring(at);
@@ -217,8 +217,8 @@ impl Recorder {
     }
 
     fn look(&mut self, sweep: Sweep) -> Result<()> {
-        let mut seen = self.machine.look(sweep);
-        let (processes, groups) = self.machine.unchanged();
+        let mut seen = self.sampler.sample(sweep);
+        let (processes, groups) = self.sampler.unchanged();
         Ok(from_changes(&mut seen, &mut self.texts, processes, groups)?)
     }
 
@@ -240,7 +240,7 @@ impl Recorder {
 
     /// Reads this second's files for the ring; whether something was killed since the last ones, and whether all tasks have waited for long.
     fn ring(&mut self, at: Moment) -> (bool, bool) {
-        let mut files = self.machine.second();
+        let mut files = self.sampler.second();
         let text = |path: &str| files.get(path).map(String::as_str).unwrap_or_default();
         let kills = counter(text("/proc/vmstat"), "oom_kill ");
         let waited = |who: &str| {
@@ -282,8 +282,8 @@ impl Recorder {
             return;
         }
         drop(self.store.sync());
-        let machine = &self.machine;
-        let frames = self.seconds.take(|at, files| parsed(machine, at, files));
+        let sampler = &self.sampler;
+        let frames = self.seconds.take(|at, files| parsed(sampler, at, files));
         let what = if killed { "a process was killed for memory" } else { "all tasks have waited for memory for 30 s" };
         match self.store.seconds(at.wall_ms, &frames) {
             Ok(path) => {
@@ -348,9 +348,9 @@ fn is_of_users(name: &str) -> bool {
 }
 
 /// A second of the ring as texts of history.
-fn parsed(machine: &OverTime, at: Moment, files: &Texts) -> Option<Texts> {
+fn parsed(sampler: &Sampler, at: Moment, files: &Texts) -> Option<Texts> {
     const NS: u64 = 1_000_000;
-    let mut seen = machine.of_second(files, Nanos(at.boot_ms.checked_mul(NS)?), at.wall_ms.checked_mul(NS)?)?;
+    let mut seen = sampler.at_second(files, Nanos(at.boot_ms.checked_mul(NS)?), at.wall_ms.checked_mul(NS)?)?;
     let mut texts = Texts::new();
     from_snapshot(&mut seen, &mut texts).ok()?;
     texts.extend(files.iter().filter(|(name, _)| is_of_users(name)).map(|(name, text)| (name.clone(), text.clone())));

@@ -70,7 +70,7 @@ impl Seconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_history::{Decoder, Found, frames};
+    use ramline_history::{Decoder, FileItem, frames};
 
     #[test]
     fn the_last_ten_minutes_are_kept_and_begin_with_a_whole_frame() {
@@ -82,7 +82,7 @@ mod tests {
         let bytes = seconds.take(|_, texts| Some(texts.clone()));
         let (mut decoder, mut read) = (Decoder::default(), Vec::new());
         for found in frames(&bytes, 0) {
-            let Found::Frame(_, frame) = found else { panic!("{found:?}") };
+            let FileItem::Frame(_, frame) = found else { panic!("{found:?}") };
             read.push(decoder.take(&frame).unwrap()["a"].clone());
         }
         assert!((600..=661).contains(&read.len()), "{}", read.len());
@@ -100,7 +100,7 @@ mod tests {
         seconds.push(at(30), &text(30));
         let bytes = seconds.take(|_, texts| Some(texts.clone()));
         let mut found = frames(&bytes, 0);
-        let Some(Found::Frame(_, frame)) = found.next() else { panic!() };
+        let Some(FileItem::Frame(_, frame)) = found.next() else { panic!() };
         assert_eq!(Decoder::default().take(&frame).unwrap()["a"], "30");
         assert!(found.next().is_none());
     }

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ramline_history::{Begins, Day, Found, Head, frames};
+use ramline_history::{Begins, Day, FileItem, Head, frames};
 use ramline_kernel::{KernelError, input};
 use ramline_units::Bytes;
 
@@ -119,7 +119,7 @@ impl Store {
             return Ok(None);
         }
         let torn = frames(&bytes, begins.frames_at).find_map(|found| match found {
-            Found::Damage(damage) if damage.is_tail => Some(damage.from as u64),
+            FileItem::Damage(damage) if damage.is_tail => Some(damage.from as u64),
             _ => None,
         });
         let whole = torn.unwrap_or(length);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ramline_history::{Encoder, Head, Moment, Note, Texts, note};
-use ramline_recorder::{Archive, Limits, NotFound, Part, Store, Why, files};
+use ramline_recorder::{Archive, GapReason, Limits, NotFound, Part, Store, files};
 use ramline_units::Bytes;
 
 const START: u64 = 1_796_040_000_000;
@@ -82,7 +82,7 @@ fn a_moment_is_the_last_frame_before_and_a_stop_is_a_gap() {
     assert_eq!(asked(dir.path(), 7000).unwrap(), "h1");
     assert_eq!(asked(dir.path(), 24_000).unwrap(), "h4");
     assert_eq!(asked(dir.path(), 101_000).unwrap(), "later");
-    assert!(matches!(asked(dir.path(), 60_000), Err(NotFound::Gap(gap)) if gap.why == Why::Ended));
+    assert!(matches!(asked(dir.path(), 60_000), Err(NotFound::Gap(gap)) if gap.why == GapReason::Ended));
     assert!(
         matches!(Archive::open(dir.path()).unwrap().at(START - 1, None), Err(NotFound::Before(first)) if first == START)
     );
@@ -115,7 +115,7 @@ fn a_clock_set_back_is_no_gap_and_the_later_frame_answers() {
     assert_eq!(asked(dir.path(), 3_600_100).unwrap(), "again");
     let part = Part::read(&files(dir.path()).unwrap()[0]).unwrap();
     // 2,600 s without a frame by either clock.
-    assert_eq!(part.gaps().iter().map(|gap| gap.why.clone()).collect::<Vec<_>>(), [Why::Late]);
+    assert_eq!(part.gaps().iter().map(|gap| gap.why.clone()).collect::<Vec<_>>(), [GapReason::Late]);
 }
 
 #[test]

@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_the_multi_generational_lru_has_the_classic_lists_and_what_is_not_readable_is_unknown() {
-        let on = |text: &str| page_lists(&Seen::of(LruGen::from_texts(text, None)));
+        let on = |text: &str| page_lists(&Seen::new(LruGen::from_texts(text, None)));
         assert_eq!((on("0x0007"), on("0x0000")), (Some(Lru::Mglru), Some(Lru::Classic)));
         let path = || "/sys/kernel/mm/lru_gen/enabled".to_owned();
         assert_eq!(page_lists(&Seen::Absent { path: path() }), Some(Lru::Classic));

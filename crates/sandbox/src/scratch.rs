@@ -82,7 +82,7 @@ pub fn touch(map: &Map) -> Result<(u64, u64)> {
 /// # Errors
 /// It cannot be opened or counted.
 pub fn cached(path: &Path) -> Result<u64> {
-    Ok(residency::of(&open(path)?, path)?.cached)
+    Ok(residency::count(&open(path)?, path)?.cached)
 }
 
 /// Drops a file from the page cache and proves it.

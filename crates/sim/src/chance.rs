@@ -16,7 +16,7 @@ const JITTER: f64 = 0.4;
 /// The kernel may flush the statistics late by up to the time between two flushes divided by this: its timer waits for a processor that is awake.
 const LATE: u64 = 4;
 
-/// What a run draws, each from 0 to below 1.
+/// Random draws of a run, each from 0 to below 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
     parts: [f64; THINGS],
@@ -76,7 +76,7 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
-/// What one run meets with.
+/// Unknown kernel state of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chance {
     /// When the kernel first flushes the statistics, in nanoseconds from the beginning.
@@ -101,7 +101,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Of one draw, and the setting with what is drawn of it: its base and costs.
+    /// The chance of one draw, and the setting with what is drawn of it: its base and costs.
     #[must_use]
     pub fn from_draw(load: &Compact, setting: &Setting, draw: &Draw) -> (Chance, Setting) {
         let every = if let Flushes::Every(every) = setting.flushes { every } else { 0 };

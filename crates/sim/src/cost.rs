@@ -24,7 +24,7 @@ const CODECS: [(&str, [f64; 2], [f64; 2]); 4] = [
 /// A page of one word over and over is only looked through, and made again.
 const ZEROS: [f64; 2] = [0.3e3, 0.3e3];
 
-/// So many times less or more costs may be: all of a kind together.
+/// Uncertainty factors of costs, one for all costs of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// What a disk takes.
@@ -59,12 +59,12 @@ pub struct Disk {
     pub request: f64,
     /// In what each page of it takes.
     pub page: f64,
-    /// So many times less or more in one of the runs.
+    /// Uncertainty factor of one run.
     pub spread: f64,
 }
 
 impl Disk {
-    /// So many times slower in both.
+    /// Cost that is `times` as much in both.
     #[must_use]
     pub const fn same_pace(Pace { times, spread }: Pace) -> Disk {
         Disk { request: times, page: times, spread }

@@ -4,7 +4,7 @@
 
 use crate::page::{NONE, Pages, bit};
 
-/// What an open file remembers, in numbers among all pages.
+/// Read-ahead state of an open file, in numbers among all pages.
 #[derive(Debug, Clone, Copy)]
 pub struct FileRaState {
     /// The first page of the last window.

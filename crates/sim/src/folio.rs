@@ -24,15 +24,15 @@ impl Folio {
         Folio { first: id, pages: 1 }
     }
 
-    /// That of a page: for most it is that page alone.
+    /// The folio of a page: for most it is that page alone.
     #[inline]
     #[must_use]
     pub fn containing(pages: &Pages, id: u32) -> Folio {
-        if follows(pages, id) || follows(pages, id + 1) { Folio::of_several(pages, id) } else { Folio::alone(id) }
+        if follows(pages, id) || follows(pages, id + 1) { Folio::large(pages, id) } else { Folio::alone(id) }
     }
 
     #[cold]
-    fn of_several(pages: &Pages, id: u32) -> Folio {
+    fn large(pages: &Pages, id: u32) -> Folio {
         let mut first = id;
         while follows(pages, first) {
             first -= 1;
@@ -50,7 +50,7 @@ impl Folio {
         self.first..self.first + self.pages
     }
 
-    /// It has several.
+    /// The folio has several pages.
     #[inline]
     #[must_use]
     pub fn is_large(self) -> bool {

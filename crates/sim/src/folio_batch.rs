@@ -6,7 +6,7 @@
 /// Pages of a batch at most (`PAGEVEC_SIZE`): 15 before 6.10, 31 since.
 pub const PAGES: usize = 31;
 
-/// Those of one processor.
+/// Folio batches of one processor.
 #[derive(Debug, Clone, Copy)]
 pub struct Batches {
     adding: [u32; PAGES],

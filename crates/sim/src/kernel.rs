@@ -47,7 +47,7 @@ pub enum Group {
     V2,
 }
 
-/// What reclaim of a kind costs, for the balance of both kinds.
+/// Cost of reclaim of a kind, for the balance of both kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// Pages written, and refaults of the working set.

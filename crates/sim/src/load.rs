@@ -26,7 +26,7 @@ pub const OF_A_TABLE: u32 = 512;
 /// Bytes of a page: the simulator knows no other.
 pub const PAGE: u64 = 4096;
 
-/// What a group is charged for beside the pages that its load touches.
+/// Memory that a group is charged for beside the pages that its load touches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overhead {
     /// Pages of anonymous memory that are filled before the load and not touched again.

@@ -12,9 +12,9 @@ use crate::load::{Compact, word};
 use crate::page::{List, Pages, bit};
 use crate::setting::{Setting, SwapTo};
 
-/// What a model counts, over the fill and all rounds.
+/// Counts of a model, over the fill and all rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct ModelCounts {
     /// Touches through a mapping that found no page.
     pub major: u64,
     /// Refaults of anonymous pages.
@@ -85,7 +85,7 @@ struct Model<'a> {
     pages: Pages,
     lists: [List; 2],
     held: u64,
-    counted: Counted,
+    counted: ModelCounts,
 }
 
 /// Was in RAM before.
@@ -93,10 +93,10 @@ const WAS: u32 = bit::WORKINGSET;
 
 /// Runs a load through one of the rules.
 #[must_use]
-pub fn run(load: &Compact, rule: Rule, room: u64, can_swap: bool) -> Counted {
+pub fn run(load: &Compact, rule: Rule, room: u64, can_swap: bool) -> ModelCounts {
     let pages = crate::run::pages(load, |_, _| 0);
     let lists = Default::default();
-    let mut model = Model { load, rule, can_swap, room, pages, lists, held: 0, counted: Counted::default() };
+    let mut model = Model { load, rule, can_swap, room, pages, lists, held: 0, counted: ModelCounts::default() };
     load.each(|id, access| model.touch(id, access));
     model.counted
 }
@@ -163,7 +163,7 @@ mod tests {
     use crate::kernel::PRESETS;
     use crate::memory::tests::group;
 
-    fn counted(rule: Rule, pages: &[u64], room: u64) -> Counted {
+    fn counted(rule: Rule, pages: &[u64], room: u64) -> ModelCounts {
         let touches = pages.iter().map(|page| Touch { region: 0, access: Access::Load, offset: page * 4096 });
         let file = Region { memory: Memory::File, bytes: 16 * 4096 };
         run(&Compact::new(&[file], [].into_iter(), touches, 1).unwrap(), rule, room, true)

@@ -138,17 +138,17 @@ fn fill(memory: &mut Memory, words: &[u32]) -> u64 {
     done.touches + touches(memory, after, u64::MAX).touches
 }
 
-struct Done {
+struct Progress {
     touches: u64,
     all: bool,
 }
 
 /// Touch after touch until a time. Almost all find their page in RAM and mapped, so those are answered here.
-fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
+fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Progress {
     let (mut at, mut touches) = (0, 0);
     while let Some(touch) = words.get(at).copied() {
         if memory.killed || memory.clock > until {
-            return Done { touches, all: false };
+            return Progress { touches, all: false };
         }
         if let Some(soon) = words.get(at + AHEAD) {
             memory.pages.fetch(soon & word::PAGE);
@@ -175,7 +175,7 @@ fn touches(memory: &mut Memory, words: &[u32], until: u64) -> Done {
         }
         touches += 1;
     }
-    Done { touches, all: true }
+    Progress { touches, all: true }
 }
 
 /// What a recording has beside touches.

@@ -9,7 +9,7 @@ pub const ANON: usize = 0;
 /// Files among pairs of numbers by kind.
 pub const FILE: usize = 1;
 
-/// What pages that leave RAM go to.
+/// Swap of a setting: what evicted pages go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwapTo {
     /// No area is on.
@@ -31,7 +31,7 @@ pub enum Flushes {
     By(StatReaders),
 }
 
-/// What can be chosen.
+/// A setting: what can be chosen.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// Pages the group may have, a zram's pool included.
@@ -81,7 +81,7 @@ impl Setting {
     }
 }
 
-/// What the kernel counts.
+/// Statistics that the kernel counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Touches.

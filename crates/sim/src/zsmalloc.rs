@@ -43,7 +43,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of a kernel with zspages of up to `chain` pages, with or without lists of `quarters`; nothing in it.
+    /// The pool of a kernel with zspages of up to `chain` pages, with or without lists of `quarters`; nothing in it.
     #[must_use]
     pub fn new(chain: u64, quarters: bool) -> Pool {
         let zsmalloc = Zsmalloc::new(PAGE, chain);
@@ -61,13 +61,13 @@ impl Pool {
         pool
     }
 
-    /// What it takes of the memory.
+    /// Memory that the pool takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What it took at most.
+    /// The most memory it took.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.most

@@ -58,7 +58,7 @@ impl Configured {
     }
 
     /// The settings of one knob, in order of effect.
-    pub fn of(&self, key: &str) -> impl Iterator<Item = &Setting> {
+    pub fn for_key(&self, key: &str) -> impl Iterator<Item = &Setting> {
         self.settings.iter().filter(move |setting| setting.key == key)
     }
 }

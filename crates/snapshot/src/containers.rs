@@ -189,7 +189,7 @@ pub struct ByGroup<'a> {
 }
 
 impl<'a> ByGroup<'a> {
-    /// Of all that were seen.
+    /// The containers that were seen, by group.
     #[must_use]
     pub fn new(containers: Option<&'a Containers>) -> ByGroup<'a> {
         let list = containers.map(|containers| containers.list.as_slice()).unwrap_or_default();
@@ -199,7 +199,7 @@ impl<'a> ByGroup<'a> {
 
     /// The container of a group, or of the one it is in; of a pod's own group what is known of the pod.
     #[must_use]
-    pub fn of(&self, path: &str) -> Option<Container> {
+    pub fn container(&self, path: &str) -> Option<Container> {
         if let Some(found) = id_in(path).and_then(|id| self.ids.get(id)) {
             let mut found = (*found).clone();
             // CRI-O's storage has the pod's id alone, and another container of the pod may have its name.
@@ -213,9 +213,9 @@ impl<'a> ByGroup<'a> {
         pod.pod.is_some().then_some(pod)
     }
 
-    /// The same by the first twelve digits of an id, as engines print it.
+    /// The container with the first twelve digits of an id, as engines print it.
     #[must_use]
-    pub fn of_short(&self, short: &str) -> Option<&'a Container> {
+    pub fn by_short_id(&self, short: &str) -> Option<&'a Container> {
         let (id, found) = self.ids.range(short..).next()?;
         (short.len() >= 12 && id.starts_with(short)).then_some(*found)
     }
@@ -270,7 +270,7 @@ mod tests {
         };
         let all = Containers { list: vec![pod(id('a'), "nginx"), pod(id('b'), "log")], ..Containers::default() };
         let by = ByGroup::new(Some(&all));
-        let words = |path: String| by.of(&path).and_then(|one| one.words());
+        let words = |path: String| by.container(&path).and_then(|one| one.words());
         let slice = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11_22.slice";
         assert_eq!(words(format!("{slice}/cri-containerd-{}.scope", id('a'))).as_deref(), Some("shop/web-5d9/nginx"));
         assert_eq!(
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(words(slice.into()).as_deref(), Some("shop/web-5d9"));
         assert_eq!(words(format!("/machine.slice/libpod-conmon-{}.scope", id('a'))), None);
         assert_eq!(words("/system.slice/ssh.service".into()), None);
-        assert_eq!(by.of_short(&id('b')[..12]).and_then(Container::words).as_deref(), Some("shop/web-5d9/log"));
-        assert_eq!(by.of_short("b"), None);
+        assert_eq!(by.by_short_id(&id('b')[..12]).and_then(Container::words).as_deref(), Some("shop/web-5d9/log"));
+        assert_eq!(by.by_short_id("b"), None);
     }
 }

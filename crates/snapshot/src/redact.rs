@@ -211,20 +211,20 @@ mod tests {
         let mut snapshot =
             Snapshot::new(Machine { host: Some("alice-db".into()), boot_id: Some("b-1".into()), ..Machine::default() });
         let text = "1 0 8:1 / /home/alice/secret rw - ext4 /dev/mapper/alice rw,size=4k,context=alice\n2 0 8:1 / /tmp rw - tmpfs tmpfs rw\n";
-        snapshot.mounts = Seen::of(mounts::parse("m", text).unwrap());
+        snapshot.mounts = Seen::new(mounts::parse("m", text).unwrap());
         let text = "head\n/dev/sda2 partition 4 0 -2\n/home/alice/swap file 4 0 -3\n";
-        snapshot.swaps = Seen::of(swaps::parse("s", text).unwrap());
+        snapshot.swaps = Seen::new(swaps::parse("s", text).unwrap());
         let broken = mounts::parse("/home/alice/m", "1 0 0:2 / /home/alice rw\n").unwrap_err();
         snapshot.cgroups = Seen::Malformed(broken);
         snapshot.zram = Seen::Denied { path: "/home/alice/zram".into() };
         let group = |path: &str| Group { path: path.into(), ..Group::default() };
         let list = ["/", "/system.slice", "/system.slice/alice.service", "/alice.service"].map(group).to_vec();
-        snapshot.groups = Seen::of(Groups { list, mount: "/home/alice".into(), ..Groups::default() });
+        snapshot.groups = Seen::new(Groups { list, mount: "/home/alice".into(), ..Groups::default() });
         if let Seen::Seen { data, .. } = &mut snapshot.mounts {
             data[1].fs = "fuse.alice-sshfs".into();
         }
         let holder = || vec![Holder { name: "alice-sh".into(), ..Holder::default() }];
-        snapshot.shmem = Seen::of(Shmem {
+        snapshot.shmem = Seen::new(Shmem {
             filesystems: vec![Filesystem { at: "/home/alice".into(), fs: "tmpfs".into(), ..Filesystem::default() }],
             segments: vec![Segment { holders: holder(), ..Segment::default() }],
             objects: vec![Object { name: "/memfd:alice".into(), holders: holder(), ..Object::default() }],
@@ -239,7 +239,7 @@ mod tests {
         });
         let process = |uid| Process { name: "alice's".into(), uid, exe: Some(0), group: Some(0), ..Process::default() };
         let (exe, group) = ("/home/alice/bin/x".to_owned(), "/user.slice/alice".to_owned());
-        snapshot.processes = Seen::of(Processes {
+        snapshot.processes = Seen::new(Processes {
             list: vec![process(0), process(1017), process(1002)],
             programs: vec![exe],
             groups: vec![group],

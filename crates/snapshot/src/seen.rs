@@ -136,7 +136,7 @@ impl<T> Seen<T> {
     }
 
     /// A seen section without a clock, for tests and captured trees.
-    pub const fn of(data: T) -> Self {
+    pub const fn new(data: T) -> Self {
         Seen::Seen { data, at: None, cost: None, skipped: None }
     }
 

@@ -272,11 +272,11 @@ mod tests {
     fn sample() -> Snapshot {
         let mut snapshot = Snapshot::new(Machine::default());
         let meminfo = Meminfo::parse("m", "MemTotal: 8 kB\nNew: 3 kB\n").unwrap();
-        snapshot.meminfo = Seen::of(meminfo);
+        snapshot.meminfo = Seen::new(meminfo);
         let zones = "Node 0, zone Normal\n  per-node stats\n nr_x 1\n  pages free 3\n";
-        snapshot.zoneinfo = Seen::of(Zoneinfo::parse("z", zones).unwrap());
+        snapshot.zoneinfo = Seen::new(Zoneinfo::parse("z", zones).unwrap());
         let users = [(0, "root".to_owned())].into();
-        snapshot.processes = Seen::of(Processes { users, ..Processes::default() });
+        snapshot.processes = Seen::new(Processes { users, ..Processes::default() });
         snapshot.vmstat = Seen::Denied { path: "/proc/vmstat".into() };
         snapshot
     }

@@ -69,7 +69,7 @@ mod tests {
         let machine =
             Machine { boot_id: Some(boot.into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
         let mut snapshot = Snapshot::new(machine);
-        snapshot.vmstat = Seen::of(Vmstat { pswpin: Some(swapped_in), ..Vmstat::default() });
+        snapshot.vmstat = Seen::new(Vmstat { pswpin: Some(swapped_in), ..Vmstat::default() });
         snapshot
     }
 

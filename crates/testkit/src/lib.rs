@@ -50,7 +50,7 @@ pub fn ramline(args: &[&str]) -> Run {
         command.env_remove(name);
     }
     let output = command.args(args).env("NO_COLOR", "1").output();
-    Run::of(output.unwrap_or_else(|e| panic!("cannot start ramline: {e}")))
+    Run::from_output(output.unwrap_or_else(|e| panic!("cannot start ramline: {e}")))
 }
 
 /// What a run of the binary gave.
@@ -65,9 +65,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// From a finished process.
+    /// The run of a finished process.
     #[must_use]
-    pub fn of(output: Output) -> Self {
+    pub fn from_output(output: Output) -> Self {
         Run {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -88,7 +88,7 @@ impl Tree {
     /// # Panics
     /// When the fixture does not exist or cannot be copied.
     #[must_use]
-    pub fn of(fixture: &str) -> Tree {
+    pub fn from_fixture(fixture: &str) -> Tree {
         let dir = std::env::temp_dir().join(format!("ramline-tree-{}", unique()));
         let held = if fixture.is_empty() { Ok(Files::new()) } else { files(&project().join("fixtures"), fixture) };
         let laid = held.and_then(|files| write(&files, &dir).map_err(|e| format!("{}: {e}", dir.display())));

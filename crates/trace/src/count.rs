@@ -25,11 +25,11 @@ use std::collections::HashMap;
 
 use ramline_snapshot::cache::{Level, Touched};
 
-use crate::{Event, FileId, TaskName, What};
-use pushing::Pushing;
+use crate::{Event, EventKind, FileId, TaskName};
+use pushing::EvictionCounts;
 use ranges::{Folios, Ranges};
 
-pub use finish::Counted;
+pub use finish::CacheCounts;
 pub use world::{Process, Role, World};
 
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ pub struct Counter<W> {
     slot_of: HashMap<(u32, usize), usize>,
     // The same task mostly goes on with the same file.
     last: Option<(u32, FileId, usize)>,
-    pushing: Pushing,
+    pushing: EvictionCounts,
     // Only what was taken out of watched files is of interest.
     watches: bool,
     // A task that is not yet the command it will be, and the files that were faulted in for it so far.
@@ -137,7 +137,7 @@ impl<W: World> Counter<W> {
             pair_of: HashMap::new(),
             slot_of: HashMap::new(),
             last: None,
-            pushing: Pushing::default(),
+            pushing: EvictionCounts::default(),
             watches: false,
             starting: None,
             round: 1,
@@ -168,19 +168,19 @@ impl<W: World> Counter<W> {
             return;
         }
         match what {
-            What::Get { file, first, last } => self.request(task, file, first, last),
-            What::Map { file, first, last } => self.mapping(task, file, first, last),
-            What::Fault { file, index } => self.fault(task, file, index),
-            What::Add { file, index, pages } => self.added(task, file, index, index.saturating_add(pages)),
-            What::Delete { file, index, pages } => self.deleted(task, file, index, index.saturating_add(pages)),
-            What::ReadAhead { file } => {
+            EventKind::Get { file, first, last } => self.request(task, file, first, last),
+            EventKind::Map { file, first, last } => self.mapping(task, file, first, last),
+            EventKind::Fault { file, index } => self.fault(task, file, index),
+            EventKind::Add { file, index, pages } => self.added(task, file, index, index.saturating_add(pages)),
+            EventKind::Delete { file, index, pages } => self.deleted(task, file, index, index.saturating_add(pages)),
+            EventKind::ReadAhead { file } => {
                 self.not_for_a_file(task);
                 let slot = self.slot(task, file);
                 self.slots[slot].asked = true;
             }
-            What::Reclaim { begins } => self.task(task).reclaims = begins,
-            What::New { task: child, thread, name } => self.new_task(task, child, thread, name),
-            What::Rename { task, name } => {
+            EventKind::Reclaim { begins } => self.task(task).reclaims = begins,
+            EventKind::New { task: child, thread, name } => self.new_task(task, child, thread, name),
+            EventKind::Rename { task, name } => {
                 let process = self.task(task).process;
                 if self.processes[process].pid == task {
                     self.processes[process].name = self.world.renamed(task, name.to_string());

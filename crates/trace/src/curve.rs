@@ -97,7 +97,7 @@ impl Accesses {
     /// The next touch; false where there are more pages than 32 bits can number, or than may be: it is not counted.
     #[must_use]
     pub fn add(&mut self, region: u32, page: u64) -> bool {
-        let Some(number) = self.pages.of(region, page) else { return false };
+        let Some(number) = self.pages.number(region, page) else { return false };
         self.distances.touch(number);
         if !self.dropped && self.order.len() < self.kept.unwrap_or(MOST_KEPT).min(MOST_KEPT) {
             self.order.push(number);
@@ -128,11 +128,11 @@ impl Accesses {
 }
 
 impl MissCurve {
-    /// Reads a file to its end. `sizes`: of memory, or none for twelve of what is touched.
+    /// The curve of a file, which is read to its end. `sizes`: of memory, or none for twelve of what is touched.
     ///
     /// # Errors
     /// The file is damaged, or reading fails; it touches more than 2^32 pages, or than fit into [`Reader::room`].
-    pub fn of(reader: &mut Reader<impl Read>, sizes: &[Bytes]) -> Result<MissCurve, TouchesError> {
+    pub fn from_reader(reader: &mut Reader<impl Read>, sizes: &[Bytes]) -> Result<MissCurve, TouchesError> {
         let page_size = reader.header().page;
         // Of a recording there are three.
         let is_recording = reader.header().origin.maker == Maker::Recorder;
@@ -224,7 +224,7 @@ mod tests {
             .collect()
     }
 
-    fn of(order: &[u64]) -> Accesses {
+    fn from_order(order: &[u64]) -> Accesses {
         let mut accesses = Accesses::default();
         order.iter().for_each(|page| assert!(accesses.add(0, *page)));
         accesses
@@ -264,7 +264,7 @@ mod tests {
     fn lru_misses_are_those_of_a_list_at_every_size() {
         for seed in 0..4 {
             let order = skewed(5000, 300, seed);
-            let accesses = of(&order);
+            let accesses = from_order(&order);
             for size in [1, 2, 7, 64, 150, 299, 300, 1000] {
                 assert_eq!(accesses.lru_misses(size as u64), lru_by_hand(&order, size), "size {size}, seed {seed}");
             }
@@ -276,7 +276,7 @@ mod tests {
         for seed in 0..200 {
             let (order, size) = (skewed(14, 6, seed), 2 + usize::from(seed % 2 == 0));
             let least = least_by_trying_all(&order, &[], size);
-            assert_eq!(belady_misses(of(&order).order().unwrap(), size as u64), least, "seed {seed}");
+            assert_eq!(belady_misses(from_order(&order).order().unwrap(), size as u64), least, "seed {seed}");
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn no_size_misses_more_than_a_smaller_one_and_belady_never_more_than_lru() {
-        let curve = of(&skewed(50_000, 5000, 7)).curve(4096, &[], true);
+        let curve = from_order(&skewed(50_000, 5000, 7)).curve(4096, &[], true);
         assert_eq!(curve.points.len(), 12);
         for pair in curve.points.windows(2) {
             assert!(pair[0].lru_misses >= pair[1].lru_misses && pair[0].belady_misses >= pair[1].belady_misses);

@@ -37,10 +37,10 @@ impl std::fmt::Display for TaskName {
     }
 }
 
-/// Something that happened. Places in files are in pages.
+/// An event of the page cache or of a task. Places in files are in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the doc of each variant names its fields")]
-pub enum What {
+pub enum EventKind {
     /// A request of `first..=last` was served; also for what is left of a request that was served in parts.
     Get { file: FileId, first: u64, last: u64 },
     /// Of a window what was there was mapped.
@@ -67,7 +67,7 @@ pub struct Event {
     /// Id of the task (thread).
     pub task: u32,
     /// What happened.
-    pub what: What,
+    pub what: EventKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ const MARK: &str = "readahead/page_cache_sync_ra";
 /// Records to events, by the formats of the kernel that wrote them.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    known: Vec<Known>,
+    known: Vec<EventFormat>,
     // By the number with which a record begins: the place in `known`, and 1; 0 is none of ours.
     places: Vec<u8>,
     kind: Option<Field>,
@@ -134,7 +134,7 @@ pub struct Decoder {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct EventFormat {
     kind: Kind,
     inode: Option<Field>,
     device: Option<Field>,
@@ -172,7 +172,7 @@ impl Decoder {
             self.places.resize(id + 1, 0);
         }
         let field = |name| format.field(name);
-        self.known.push(Known {
+        self.known.push(EventFormat {
             kind,
             inode: field("i_ino"),
             device: field("s_dev"),
@@ -206,8 +206,8 @@ impl Decoder {
     }
 }
 
-impl Known {
-    fn what(&self, record: &[u8]) -> Option<What> {
+impl EventFormat {
+    fn what(&self, record: &[u8]) -> Option<EventKind> {
         let number = |field: Option<Field>| field.and_then(|field| field.number(record));
         let file = || {
             let device = u32::try_from(number(self.device)?).ok()?;
@@ -217,19 +217,19 @@ impl Known {
         let pages = || 1u64 << number(self.order).unwrap_or(0).min(30);
         let task = || number(self.pid).and_then(|pid| u32::try_from(pid).ok());
         Some(match self.kind {
-            Kind::Get => What::Get { file: file()?, first: number(self.index)?, last: number(self.last)? },
-            Kind::Map => What::Map { file: file()?, first: number(self.index)?, last: number(self.last)? },
-            Kind::Fault => What::Fault { file: file()?, index: number(self.index)? },
-            Kind::Add => What::Add { file: file()?, index: number(self.index)?, pages: pages() },
-            Kind::Delete => What::Delete { file: file()?, index: number(self.index)?, pages: pages() },
-            Kind::ReadAhead => What::ReadAhead { file: file()? },
-            Kind::ReclaimBegins => What::Reclaim { begins: true },
-            Kind::ReclaimEnds => What::Reclaim { begins: false },
+            Kind::Get => EventKind::Get { file: file()?, first: number(self.index)?, last: number(self.last)? },
+            Kind::Map => EventKind::Map { file: file()?, first: number(self.index)?, last: number(self.last)? },
+            Kind::Fault => EventKind::Fault { file: file()?, index: number(self.index)? },
+            Kind::Add => EventKind::Add { file: file()?, index: number(self.index)?, pages: pages() },
+            Kind::Delete => EventKind::Delete { file: file()?, index: number(self.index)?, pages: pages() },
+            Kind::ReadAhead => EventKind::ReadAhead { file: file()? },
+            Kind::ReclaimBegins => EventKind::Reclaim { begins: true },
+            Kind::ReclaimEnds => EventKind::Reclaim { begins: false },
             Kind::New => {
                 let thread = number(self.flags)? & CLONE_THREAD != 0;
-                What::New { task: task()?, thread, name: self.name(record)? }
+                EventKind::New { task: task()?, thread, name: self.name(record)? }
             }
-            Kind::Rename => What::Rename { task: task()?, name: self.name(record)? },
+            Kind::Rename => EventKind::Rename { task: task()?, name: self.name(record)? },
         })
     }
 
@@ -260,7 +260,7 @@ mod tests {
         let file = FileId { device: device_number(254, 1), inode: 7 };
         assert_eq!(file.device, 266_338_305, "as tracepoints print it");
         let found = decoder.event(&record(3, &[u64::from(file.device), 7, 40, 2]));
-        assert_eq!(found, Some(Event { task: 9, what: What::Add { file, index: 40, pages: 4 } }));
+        assert_eq!(found, Some(Event { task: 9, what: EventKind::Add { file, index: 40, pages: 4 } }));
         assert_eq!(file.numbers(), (254, 1));
         assert_eq!(decoder.event(&record(3, &[1])), None);
         assert_eq!(decoder.event(&record(4, &[1, 7, 40, 2])), None);

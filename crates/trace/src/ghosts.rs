@@ -267,7 +267,7 @@ mod tests {
     }
 
     impl Lru {
-        fn of(room: usize) -> Lru {
+        fn new(room: usize) -> Lru {
             Lru { room, pages: Vec::new(), now: 0, misses: 0 }
         }
 
@@ -305,7 +305,7 @@ mod tests {
     fn what_is_left_with_more_memory_is_what_a_larger_lru_misses() {
         let curve_of = |most: usize| {
             let mut ghosts = Ghosts::at_most(most);
-            let mut small = Lru::of(200);
+            let mut small = Lru::new(200);
             touches(60_000).for_each(|page| small.touch(page, Some(&mut ghosts)));
             (ghosts.curve(Nanos(1), Bytes(4096)), small.misses)
         };
@@ -314,20 +314,20 @@ mod tests {
         assert_eq!((exact.sampled, exact.misses), (1, small));
         assert!(halved.sampled > 1 && halved.pages_out.abs_diff(exact.pages_out) < exact.pages_out / 4, "{halved:?}");
         for more in [50_u64, 200, 500] {
-            let mut larger = Lru::of(200 + usize::try_from(more).unwrap());
+            let mut larger = Lru::new(200 + usize::try_from(more).unwrap());
             touches(60_000).for_each(|page| larger.touch(page, None));
             let truth = larger.misses as f64 / small as f64;
-            let told = exact.left(Bytes(4096 * more)).unwrap();
-            assert!((told - truth).abs() < 0.01, "+{more}: {told} of {truth}");
-            let told = halved.left(Bytes(4096 * more)).unwrap();
-            assert!((told - truth).abs() < 0.05, "+{more}, half followed: {told} of {truth}");
+            let estimate = exact.left(Bytes(4096 * more)).unwrap();
+            assert!((estimate - truth).abs() < 0.01, "+{more}: {estimate} of {truth}");
+            let estimate = halved.left(Bytes(4096 * more)).unwrap();
+            assert!((estimate - truth).abs() < 0.05, "+{more}, half followed: {estimate} of {truth}");
         }
     }
 
     #[test]
     fn a_loop_over_more_than_there_is_room_for_has_its_cliff_where_it_fits() {
         let mut ghosts = Ghosts::default();
-        let mut lru = Lru::of(100);
+        let mut lru = Lru::new(100);
         (0..3_000_u64).for_each(|n| lru.touch(n % 150, Some(&mut ghosts)));
         let curve = ghosts.curve(Nanos(1), Bytes(4096));
         assert_eq!((curve.pages_out, curve.left(Bytes(4096 * 38))), (50, Some(1.0)));

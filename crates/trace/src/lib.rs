@@ -14,7 +14,7 @@
 //! left out. Times are nanoseconds or ticks of the clock that was chosen, places in files are pages.
 //!
 //! ```
-//! use ramline_trace::{Decoder, FileId, What};
+//! use ramline_trace::{Decoder, FileId, EventKind};
 //! let formats = |event: &str| (event == "filemap/mm_filemap_fault").then(|| {
 //!     "ID: 3\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\n\tfield:int common_pid;\toffset:4;\tsize:4;\n\
 //!      \tfield:dev_t s_dev;\toffset:8;\tsize:4;\n\tfield:unsigned long i_ino;\toffset:16;\tsize:8;\n\
@@ -24,7 +24,7 @@
 //! let record: Vec<u8> = [3u64 | 77 << 32, 8 << 20 | 1, 1311, 5].iter().flat_map(|word| word.to_le_bytes()).collect();
 //! let file = FileId { device: 8 << 20 | 1, inode: 1311 };
 //! # if cfg!(target_endian = "little") {
-//! assert_eq!(decoder.event(&record).unwrap().what, What::Fault { file, index: 5 });
+//! assert_eq!(decoder.event(&record).unwrap().what, EventKind::Fault { file, index: 5 });
 //! # }
 //! ```
 
@@ -45,7 +45,7 @@ pub mod text;
 pub mod touch;
 pub mod touches;
 
-pub use event::{Decoder, Event, Events, FileId, TaskName, What, device_number};
+pub use event::{Decoder, Event, EventKind, Events, FileId, TaskName, device_number};
 pub use format::{Field, Format};
 pub use order::InOrder;
 pub use page::PageLayout;

@@ -3,7 +3,7 @@
 //! ```
 //! use ramline_trace::numbering::PageNumbers;
 //! let mut pages = PageNumbers::default();
-//! assert_eq!([pages.of(0, 500), pages.of(1, 500), pages.of(0, 500)], [Some(0), Some(1), Some(0)]);
+//! assert_eq!([pages.number(0, 500), pages.number(1, 500), pages.number(0, 500)], [Some(0), Some(1), Some(0)]);
 //! assert_eq!(pages.count(), 2);
 //! ```
 
@@ -65,12 +65,12 @@ impl PageNumbers {
     }
 
     /// The number of a page; `None` where there are more than 32 bits of them, or than may be.
-    pub fn of(&mut self, region: u32, page: u64) -> Option<u32> {
-        self.of_key(key(region, page))
+    pub fn number(&mut self, region: u32, page: u64) -> Option<u32> {
+        self.number_for_key(key(region, page))
     }
 
-    /// The same by any 64 bits that name it.
-    pub fn of_key(&mut self, key: u64) -> Option<u32> {
+    /// The number of a page by any 64 bits that name it.
+    pub fn number_for_key(&mut self, key: u64) -> Option<u32> {
         let (next, full) = (u32::try_from(self.numbers.len()).ok()?, self.is_full());
         match self.numbers.entry(key) {
             Entry::Occupied(known) => Some(*known.get()),

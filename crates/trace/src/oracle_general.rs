@@ -64,7 +64,7 @@ pub fn export(reader: &mut Reader<impl Read + Seek>, out: &mut impl Write) -> Re
     let beyond = || TouchesError::Beyond("it has 2^32 touches or more");
     each_touch(reader, |touch| {
         for page in touch.pages(page_size) {
-            let number = pages.of(touch.region, page).ok_or_else(|| pages.beyond())? as usize;
+            let number = pages.number(touch.region, page).ok_or_else(|| pages.beyond())? as usize;
             if until.len() >= most {
                 return Err(TouchesError::Beyond(MANY));
             }
@@ -132,7 +132,7 @@ pub fn import(from: &mut impl Read, name: &str, out: impl Write, room: u64) -> R
             if i64::from_le_bytes(eight(16)) < -1 {
                 return Err(OracleError::Record(order.len() as u64 + 1));
             }
-            let object = objects.of_key(u64::from_le_bytes(eight(4)));
+            let object = objects.number_for_key(u64::from_le_bytes(eight(4)));
             order.push(object.ok_or_else(|| objects.beyond())?);
         }
         if order.len() > most {

@@ -106,11 +106,11 @@ pub struct RegionSummary {
 }
 
 impl TouchesSummary {
-    /// Reads a file to its end. What is damaged ends it, and is said.
+    /// The summary of a file, which is read to its end or to what is damaged; the summary says so.
     ///
     /// # Errors
     /// Reading fails; it touches more pages than fit into [`Reader::room`].
-    pub fn of(reader: &mut Reader<impl Read>) -> Result<TouchesSummary, TouchesError> {
+    pub fn from_reader(reader: &mut Reader<impl Read>) -> Result<TouchesSummary, TouchesError> {
         let (page_size, pages) = (reader.header().page, PageNumbers::within(reader.room()));
         let mut counting = Counting { page_size, pages, ..Counting::default() };
         let damage = loop {
@@ -183,7 +183,7 @@ impl Counting {
         for page in touch.pages(self.page_size) {
             let before = self.pages.count();
             // Where there are too many to number, they are not counted either: 2^32 pages of 4 KiB are 16 TiB.
-            self.pages.of(touch.region, page);
+            self.pages.number(touch.region, page);
             region.distinct_pages += u64::from(self.pages.count() > before);
         }
     }
@@ -305,7 +305,7 @@ mod tests {
         }
         records.iter().for_each(|record| writer.record(record).unwrap());
         let file = writer.finish().unwrap();
-        let summary = TouchesSummary::of(&mut Reader::new(&file[..]).unwrap()).unwrap();
+        let summary = TouchesSummary::from_reader(&mut Reader::new(&file[..]).unwrap()).unwrap();
         assert_eq!(summary.file_size, Bytes(file.len() as u64));
         summary
     }
@@ -363,11 +363,11 @@ mod tests {
             writer.record(&Record::Touch(touch)).unwrap();
         }
         let mut file = writer.finish().unwrap();
-        let cut = TouchesSummary::of(&mut Reader::new(&file[..file.len() - 1000]).unwrap()).unwrap();
+        let cut = TouchesSummary::from_reader(&mut Reader::new(&file[..file.len() - 1000]).unwrap()).unwrap();
         assert_eq!((cut.touches, cut.whole, cut.damage), (65_536, false, None));
         let at = file.len() - 1000;
         file[at] ^= 1;
-        let damaged = TouchesSummary::of(&mut Reader::new(&file[..]).unwrap()).unwrap();
+        let damaged = TouchesSummary::from_reader(&mut Reader::new(&file[..]).unwrap()).unwrap();
         assert!(damaged.touches == 65_536 && damaged.damage.unwrap().contains("checksum"));
     }
 }

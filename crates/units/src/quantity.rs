@@ -42,7 +42,7 @@ pub struct Ratio(pub f64);
 impl Ratio {
     /// `original / compressed`; `None` when nothing was compressed: an empty device has no ratio.
     #[must_use]
-    pub fn of(original: Bytes, compressed: Bytes) -> Option<Ratio> {
+    pub fn from_sizes(original: Bytes, compressed: Bytes) -> Option<Ratio> {
         (compressed.0 != 0).then(|| Ratio(original.as_f64() / compressed.as_f64()))
     }
 }
@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn an_empty_device_has_no_ratio() {
-        assert_eq!(Ratio::of(Bytes(100), Bytes::ZERO), None);
-        assert_eq!(Ratio::of(Bytes(300), Bytes(100)).map(|r| r.to_string()), Some("3.00:1".to_owned()));
+        assert_eq!(Ratio::from_sizes(Bytes(100), Bytes::ZERO), None);
+        assert_eq!(Ratio::from_sizes(Bytes(300), Bytes(100)).map(|r| r.to_string()), Some("3.00:1".to_owned()));
     }
 
     #[test]

@@ -37,9 +37,9 @@ pub struct UnseenSection {
 }
 
 impl UnseenSection {
-    /// All of a snapshot.
+    /// All unseen sections of a snapshot.
     #[must_use]
-    pub fn of(snapshot: &Snapshot) -> Vec<UnseenSection> {
+    pub fn from_snapshot(snapshot: &Snapshot) -> Vec<UnseenSection> {
         let unseen = snapshot.unseen().into_iter();
         unseen.map(|(section, why)| UnseenSection { section: section.to_owned(), why }).collect()
     }

@@ -130,10 +130,11 @@ impl Screen for Figure {
         ];
         lines.extend(self.large_when.iter().map(|large| ("large when", large.as_str())));
         lines.extend(self.also.iter().map(|path| ("same name", path.as_str())));
-        sheet.table(Table::of(lines).left("", |line| line.0).wrapped("", |line| line.1).indented(2));
+        sheet.table(Table::from_rows(lines).left("", |line| line.0).wrapped("", |line| line.1).indented(2));
         sheet.heading("Here");
         sheet.point("  ", self.not_here.as_ref());
-        sheet.table(Table::of(&self.here).wrapped("", |here| &here.of).right("", |here| &here.value).indented(2));
+        sheet
+            .table(Table::from_rows(&self.here).wrapped("", |here| &here.of).right("", |here| &here.value).indented(2));
         sheet.next(&self.next_command);
         sheet
     }

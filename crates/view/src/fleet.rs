@@ -107,7 +107,7 @@ fn grouped(title: &str, of: &str, groups: &[HostGroup], sheet: &mut Sheet) {
     if groups.is_empty() {
         return;
     }
-    let table = Table::of(groups)
+    let table = Table::from_rows(groups)
         .left(of, |group| if group.name.is_empty() { "none" } else { group.name.as_str() })
         .right("hosts", |group| group.hosts)
         .right("fits", |group| group.fits)
@@ -122,7 +122,7 @@ fn breaking(report: &FleetReport, sheet: &mut Sheet) {
     if report.breaks.is_empty() {
         return;
     }
-    let table = Table::of(&report.breaks)
+    let table = Table::from_rows(&report.breaks)
         .column(Column::name("host"), |host| host.host.as_str())
         .right("in /tmp", |host| number::kilobytes(host.tmp_kib))
         .right("available", |host| host.available_kib.map_or("unknown".to_owned(), number::kilobytes))
@@ -136,27 +136,27 @@ fn breaking(report: &FleetReport, sheet: &mut Sheet) {
 }
 
 fn fits(report: &FleetReport, sheet: &mut Sheet) {
-    let table = Table::of(&report.models)
+    let table = Table::from_rows(&report.models)
         .left("/tmp is at most", |model| readable(&model.name))
         .right("fits", |model| model.fits.hosts)
         .right("does not", |model| model.fails.hosts)
         .right("not known", |model| model.unknown)
-        .right("share that fits (95 % interval)", |model| of_share(&model.fits));
+        .right("share that fits (95 % interval)", |model| share_text(&model.fits));
     sheet.headed_table("Would it fit?", table);
     sheet.dim((report.in_ram > 0).then(|| {
         format!("{} with /tmp in RAM already: what lies there has its room.", number::things(report.in_ram, "host"))
     }));
-    let table = Table::of(&report.upgrade)
+    let table = Table::from_rows(&report.upgrade)
         .wrapped("in /tmp is", |way| way.what.as_str())
         .right("hosts", |way| way.fails.hosts)
         .right("not known", |way| way.unknown)
-        .right("share (95 % interval)", |way| of_share(&way.fails));
+        .right("share (95 % interval)", |way| share_text(&way.fails));
     sheet.headed_table("What would break if /tmp became a tmpfs, as newer systems make it", table);
-    let table = Table::of(&report.rules)
+    let table = Table::from_rows(&report.rules)
         .left("If /tmp were in RAM on hosts with more than", |rule| number::kilobytes(rule.more_than_kib))
-        .right("share of hosts", |rule| of_share(&rule.on))
+        .right("share of hosts", |rule| share_text(&rule.on))
         .right("hosts where it would not fit", |rule| rule.fails.hosts)
-        .right("in percent", |rule| of_share(&rule.fails));
+        .right("in percent", |rule| share_text(&rule.fails));
     sheet.headed_table("If /tmp were in RAM by default", table);
 }
 
@@ -167,7 +167,7 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
         Some(value) if row.name == "up_s" => format!("{} days", number::trimmed(HostSize::days(value))),
         Some(value) => number::trimmed(value),
     };
-    let table = Table::of(&report.variables)
+    let table = Table::from_rows(&report.variables)
         .left("", |row| readable(&row.name))
         .right("hosts", |row| row.hosts)
         .right("least", |row| shown(row, row.min))
@@ -187,7 +187,7 @@ fn sizes(report: &FleetReport, sheet: &mut Sheet) {
             number::things(report.virtual_machines.of, "host")
         )
     }));
-    let table = Table::of(&report.shares)
+    let table = Table::from_rows(&report.shares)
         .left("hosts with", beyond)
         .right("hosts", |row| row.hosts)
         .right("of", |row| row.of)
@@ -252,7 +252,7 @@ fn beyond(row: &HostsBeyond) -> String {
     }
 }
 
-fn of_share(share: &HostShare) -> String {
+fn share_text(share: &HostShare) -> String {
     with_interval(share.share, share.low, share.high)
 }
 

@@ -17,7 +17,7 @@ impl Screen for HistoryList {
             return sheet;
         }
         sheet.answer(Paint::Bold, format!("{} of history in {dir}.", self.bytes));
-        let drawn = Table::of(&self.files)
+        let drawn = Table::from_rows(&self.files)
             .left("file", |file: &RecordedFile| escape(&file.name).into_owned())
             .left("from and to", |file| match (&file.unreadable, file.seconds) {
                 (Some(why), _) => escape(why).into_owned(),
@@ -28,7 +28,7 @@ impl Screen for HistoryList {
             .right("boots", |file| file.boots)
             .right("size", |file| file.bytes);
         sheet.table(drawn);
-        let gaps = Table::of(&self.gaps)
+        let gaps = Table::from_rows(&self.gaps)
             .left("nothing was recorded", |gap: &RecordedGap| gap.time.clone())
             .wrapped("why", |gap| escape(&gap.why).into_owned());
         sheet.headed_table("Gaps", gaps);
@@ -45,7 +45,7 @@ impl Screen for HistoryCheck {
         } else {
             sheet.answer(Paint::Good, "Every frame can be read.");
         }
-        let drawn = Table::of(&self.files)
+        let drawn = Table::from_rows(&self.files)
             .left("file", |file: &CheckedFile| escape(&file.name).into_owned())
             .right("frames", |file| file.frames)
             .right("lost frames", |file| file.lost_frames)
@@ -102,7 +102,8 @@ fn two(value: Option<f64>) -> String {
 
 /// The rows that have a part.
 fn with<T>(rows: &[SarRow], part: fn(&SarRow) -> Option<&T>) -> Table<(&str, &T)> {
-    Table::of(rows.iter().filter_map(move |row| Some((row.time.as_str(), part(row)?)))).left("time", |(time, _)| time)
+    Table::from_rows(rows.iter().filter_map(move |row| Some((row.time.as_str(), part(row)?))))
+        .left("time", |(time, _)| time)
 }
 
 impl Screen for SarTable {

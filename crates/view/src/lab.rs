@@ -25,7 +25,7 @@ pub(crate) use over_time::over_time;
 pub use path::{ArmPath, ReadPaths};
 pub use proof::{proof_answer, proof_sheet};
 pub(crate) use series::{all_figures, charts, is_sandbox};
-pub use series::{series_csv, series_sheet};
+pub use series::{dropped_sheet, eaten_sheet, series_csv, series_sheet};
 pub(crate) use settings::{read_back, runs, settings};
 pub use timing::timing_sheet;
 pub use versus::versus_sheet;

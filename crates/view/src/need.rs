@@ -181,7 +181,7 @@ fn per_second(rate: f64) -> String {
 
 /// Only what was measured: a service that waits less does more, so that a rate is no share of what it did before.
 fn measured(steps: &[NeedStep]) -> Table<&NeedStep> {
-    Table::of(steps)
+    Table::from_rows(steps)
         .right("size", |step| step.size)
         .right("more", |step| format!("+{}", step.more))
         .right("misses a second", |step| step.misses_per_second.map_or_else(|| "not seen".to_owned(), per_second))
@@ -190,7 +190,7 @@ fn measured(steps: &[NeedStep]) -> Table<&NeedStep> {
 
 /// Without the kernel's read-ahead, and with it at most.
 fn bounds(steps: &[NeedStep]) -> Table<&NeedStep> {
-    Table::of(steps)
+    Table::from_rows(steps)
         .right("size", |step| step.size)
         .right("more", |step| format!("+{}", step.more))
         .right("misses left", |step| step.left.map_or_else(|| "not seen".to_owned(), number::percent))
@@ -199,7 +199,7 @@ fn bounds(steps: &[NeedStep]) -> Table<&NeedStep> {
 }
 
 fn table(steps: &[NeedStep]) -> Table<&NeedStep> {
-    Table::of(steps)
+    Table::from_rows(steps)
         .right("size", |step| step.size)
         .right("more", |step| format!("+{}", step.more))
         .right("misses left", |step| step.left.map_or_else(|| "not seen".to_owned(), number::percent))

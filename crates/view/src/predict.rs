@@ -1,7 +1,7 @@
 //! `predict`: what each setting would do, and what the lab measured beside it.
 
-use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
-use ramline_predict::recorded::{AtLimit, Least};
+use ramline_predict::forecast::{Figures, Forecast, Range, SettingForecast};
+use ramline_predict::recorded::{AtLimit, LeastMemory};
 
 mod by_limit;
 pub mod page;
@@ -29,7 +29,7 @@ pub struct Prediction {
     pub by_limit: Vec<AtLimit>,
     /// Of a recording: the least memory with which each setting is as fast as with enough.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub least: Vec<Least>,
+    pub least: Vec<LeastMemory>,
 }
 
 impl Prediction {
@@ -45,7 +45,7 @@ impl Prediction {
 
     fn answer(&self) -> String {
         let Forecast { settings, .. } = &self.forecast;
-        if !settings.is_empty() && settings.iter().all(|setting| setting.foretold.is_none()) {
+        if !settings.is_empty() && settings.iter().all(|setting| setting.forecast.is_none()) {
             return "Nothing is predicted: the reason is below.".to_owned();
         }
         if let Some(recorded) = &self.forecast.recorded {
@@ -54,14 +54,14 @@ impl Prediction {
         if let Some(text) = by_limit::answer(&self.forecast) {
             return text;
         }
-        let all: Vec<&Foretold> = settings.iter().collect();
+        let all: Vec<&SettingForecast> = settings.iter().collect();
         let (wins, draws) = self.forecast.wins(&all);
-        let took = |setting: &Foretold| {
+        let took = |setting: &SettingForecast| {
             setting.round().map_or_else(String::new, |round| format!(", {} a round", seconds(round)))
         };
-        let slow = |best: &Foretold| {
+        let slow = |best: &SettingForecast| {
             let slowest = self.forecast.slowest(best);
-            let words = |(setting, times): (&Foretold, f64)| {
+            let words = |(setting, times): (&SettingForecast, f64)| {
                 format!("; {} takes {} as long", setting.name, format::times(times))
             };
             slowest.map(words).unwrap_or_default()
@@ -151,17 +151,17 @@ const FIGURES: [(&str, Pick, Text); 4] = [
 
 impl Prediction {
     /// Nothing is measured: all figures of a setting stand in its line.
-    fn foretold(&self, sheet: &mut Sheet) {
-        let of = |setting: &Foretold, pick: Pick, text: Text| {
-            setting.foretold.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
+    fn forecast_table(&self, sheet: &mut Sheet) {
+        let of = |setting: &SettingForecast, pick: Pick, text: Text| {
+            setting.forecast.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
         };
         let middle = |range: Range| whole(range.median);
         let bytes = |range: Range| format::measured_size(range.median);
         let fastest = self.forecast.shortest();
-        let times = |setting: &Foretold| setting.times(fastest?).map(format::times);
-        let table = Table::of(&self.forecast.settings)
+        let times = |setting: &SettingForecast| setting.times(fastest?).map(format::times);
+        let table = Table::from_rows(&self.forecast.settings)
             .left("setting", |setting| &setting.name)
-            .left("ends", |setting| ends(setting.foretold.as_ref()))
+            .left("ends", |setting| ends(setting.forecast.as_ref()))
             .right("time of a round", |setting| of(setting, |figures| figures.round, seconds))
             .right("major faults", |setting| of(setting, |figures| figures.major, middle))
             .right("swap-ins", |setting| of(setting, |figures| figures.swap_in, middle))
@@ -178,7 +178,7 @@ impl Prediction {
         sheet.table(table);
     }
 
-    /// Charts of what is foretold, with what was measured below it.
+    /// Charts of the forecast, with what was measured below it.
     #[must_use]
     pub fn charts(&self) -> Sheet {
         let mut sheet = Sheet::new();
@@ -203,7 +203,7 @@ impl Prediction {
                 let name = |what: &str| {
                     if setting.measured.is_some() { format!("{} {what}", setting.name) } else { setting.name.clone() }
                 };
-                [bar(name("predicted"), setting.foretold.as_ref()), bar(name("measured"), setting.measured.as_ref())]
+                [bar(name("predicted"), setting.forecast.as_ref()), bar(name("measured"), setting.measured.as_ref())]
             });
             let rows: Vec<Bar> = rows.flatten().collect();
             let bars = Bars { title: title.to_owned(), rows, in_table: true, ..Bars::default() };
@@ -214,13 +214,13 @@ impl Prediction {
         sheet
     }
 
-    /// Each figure in a table: the interval foretold, and the middle that was measured.
+    /// Each figure in a table: the forecast interval, and the measured median.
     fn beside(&self, sheet: &mut Sheet) {
         let settings = &self.forecast.settings;
         sheet.heading("Ends");
-        let table = Table::of(settings)
+        let table = Table::from_rows(settings)
             .left("setting", |setting| &setting.name)
-            .left("predicted", |setting| ends(setting.foretold.as_ref()))
+            .left("predicted", |setting| ends(setting.forecast.as_ref()))
             .left("measured", |setting| ends(setting.measured.as_ref()))
             .right("runs", |setting| u64::from(setting.runs));
         sheet.table(table);
@@ -228,13 +228,13 @@ impl Prediction {
             sheet.heading(name);
             let of = |figures: Option<&Figures>| figures.and_then(pick);
             let show = |range: Option<Range>| range.map_or_else(|| "-".to_owned(), text);
-            let table = Table::of(settings)
+            let table = Table::from_rows(settings)
                 .left("setting", |setting| &setting.name)
-                .right("predicted", |setting| show(of(setting.foretold.as_ref())))
+                .right("predicted", |setting| show(of(setting.forecast.as_ref())))
                 .right("measured", |setting| show(of(setting.measured.as_ref())))
                 .left("", |setting| {
-                    let both = of(setting.foretold.as_ref()).zip(of(setting.measured.as_ref()));
-                    both.map_or("", |(foretold, measured)| if foretold.holds(measured.median) { "" } else { "outside" })
+                    let both = of(setting.forecast.as_ref()).zip(of(setting.measured.as_ref()));
+                    both.map_or("", |(forecast, measured)| if forecast.holds(measured.median) { "" } else { "outside" })
                 });
             sheet.table(table);
         }
@@ -263,7 +263,7 @@ impl Screen for Prediction {
         } else if by_limit::limits(&self.forecast).len() > 1 {
             by_limit::tables(&mut sheet, &self.forecast, &FIGURES);
         } else {
-            self.foretold(&mut sheet);
+            self.forecast_table(&mut sheet);
         }
         sheet.blank();
         sheet.line(self.how_sure());
@@ -278,7 +278,7 @@ mod tests {
     use ramline_predict::forecast::Verdict;
     use ramline_sheet::text::Style;
 
-    fn setting(name: &str, verdict: Verdict, round: f64, measured: Option<f64>) -> Foretold {
+    fn setting(name: &str, verdict: Verdict, round: f64, measured: Option<f64>) -> SettingForecast {
         let figures = |middle: f64| {
             let range = |middle: f64| Some(Range { median: middle, low: middle * 0.9, high: middle * 1.1 });
             Figures {
@@ -291,10 +291,10 @@ mod tests {
             }
         };
         let measured = measured.map(figures);
-        Foretold {
+        SettingForecast {
             name: name.into(),
             limit: Bytes::from_mib(480),
-            foretold: Some(figures(round)),
+            forecast: Some(figures(round)),
             runs: 3 * u32::from(measured.is_some()),
             measured,
             rounds: vec![round; 32],
@@ -302,13 +302,13 @@ mod tests {
         }
     }
 
-    fn said(settings: Vec<Foretold>) -> String {
+    fn said(settings: Vec<SettingForecast>) -> String {
         Prediction::new(Forecast { settings, ..Forecast::default() }).text(&Style::default())
     }
 
     #[test]
     fn the_fastest_is_named_only_where_it_wins_most_simulations() {
-        let of = |name: &str, rounds: Vec<f64>| Foretold { rounds, ..setting(name, Verdict::Fine, 0.5, None) };
+        let of = |name: &str, rounds: Vec<f64>| SettingForecast { rounds, ..setting(name, Verdict::Fine, 0.5, None) };
         let text = said(vec![of("swap:60", vec![0.5; 32]), setting("swap:1", Verdict::Fine, 5.0, None)])
             .replace('\u{a0}', " ");
         assert!(text.starts_with("Fastest: swap:60, 0.50 s (0.45 to 0.55) a round; swap:1 takes 10"), "{text}");
@@ -324,7 +324,7 @@ mod tests {
         );
         let one = said(vec![
             of("swap:60", vec![0.5]),
-            Foretold { rounds: vec![0.7], ..setting("swap:1", Verdict::Fine, 0.7, None) },
+            SettingForecast { rounds: vec![0.7], ..setting("swap:1", Verdict::Fine, 0.7, None) },
         ]);
         assert!(one.starts_with("In one simulation swap:60 is the fastest, 0.50 s"), "{one}");
         let only =
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_setting_that_is_killed_in_a_part_of_its_runs_is_not_chosen_and_says_so() {
         let mut risky = setting("zram:lz4:60", Verdict::Fine, 0.5, None);
-        risky.foretold.as_mut().unwrap().killed = 0.25;
+        risky.forecast.as_mut().unwrap().killed = 0.25;
         let text = said(vec![risky, setting("swap:60", Verdict::Fine, 2.0, None)]);
         let text = text.replace('\u{a0}', " ");
         assert!(text.starts_with("Only swap:60 is predicted to end well in all simulations, 2.00 s"), "{text}");
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_shown_where_nothing_is_predicted() {
-        let measured = Foretold { foretold: None, ..setting("swap:60", Verdict::Fine, 0.5, Some(0.9)) };
+        let measured = SettingForecast { forecast: None, ..setting("swap:60", Verdict::Fine, 0.5, Some(0.9)) };
         let text = said(vec![measured]);
         assert!(text.starts_with("Nothing is predicted: the reason is below."), "{text}");
         assert!(text.contains("not simulated") && text.contains("0.90 s"), "{text}");

@@ -10,7 +10,7 @@ pub use crate::checkup::{
 };
 pub use crate::explain::{SHORT, TopicLine, TopicList, explain, explain_more, explanation};
 pub use crate::lab::{
-    ArmPath, Live, ReadPaths, headline, knee_sheet, live, proof_answer, proof_sheet, run_ended, series_csv,
-    series_sheet, timing_sheet, versus_sheet,
+    ArmPath, Live, ReadPaths, dropped_sheet, eaten_sheet, headline, knee_sheet, live, proof_answer, proof_sheet,
+    run_ended, series_csv, series_sheet, timing_sheet, versus_sheet,
 };
 pub use crate::measure::{tiers, tiers_sheet};

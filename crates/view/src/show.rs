@@ -7,7 +7,7 @@
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
 //! use ramline_view::{Screen, ShowMemory, text::Style};
 //! let mut seen = Snapshot::new(Machine::default());
-//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
+//! seen.meminfo = Seen::new(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
 //! let text = ShowMemory::new(&seen, None).text(&Style::default());
 //! assert!(text.contains("MemTotal"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -74,7 +74,7 @@ pub(crate) fn unseen(page: &mut Sheet, sections: &[UnseenSection]) {
 
 /// The sections of these names that could not be seen; the machine itself concerns all.
 pub(crate) fn unseen_of(snapshot: &ramline_snapshot::Snapshot, names: &[&str]) -> Vec<UnseenSection> {
-    UnseenSection::of(snapshot)
+    UnseenSection::from_snapshot(snapshot)
         .into_iter()
         .filter(|s| s.section == "machine" || names.contains(&s.section.as_str()))
         .collect()

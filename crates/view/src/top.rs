@@ -38,11 +38,11 @@ impl<'a> Overview<'a> {
         Overview {
             memory: ShowMemory::new(snapshot, window),
             moments,
-            marks: watermarks::of(snapshot, window.copied()),
+            marks: watermarks::from_snapshot(snapshot, window.copied()),
             span: window.map(|window| window.span),
-            swap: swap::of(snapshot, window.copied()),
-            zram: zram::of(snapshot),
-            tiers: tiers::of(snapshot),
+            swap: swap::from_snapshot(snapshot, window.copied()),
+            zram: zram::from_snapshot(snapshot),
+            tiers: tiers::from_snapshot(snapshot),
         }
     }
 
@@ -113,14 +113,14 @@ pub fn evictors(snapshot: &Snapshot, window: Option<&Window<'_>>, explained: &Ex
     show::reclaim(&mut sheet, &pressure);
     if let Some(trouble) = groups::worst(snapshot, window).filter(Trouble::is_telling) {
         sheet.blank();
-        sheet.painted(Paint::Warn, verdict::of_group(&trouble, &pressure));
+        sheet.painted(Paint::Warn, verdict::trouble_sentence(&trouble, &pressure));
     }
     sheet
 }
 
 /// A zram device is full of pages that take less RAM than they would: the bar is what is left of them.
 fn compressed<'a>(used: &[(&'a Device, &'a Gain)]) -> Table<(&'a Device, &'a Gain)> {
-    Table::of(used.iter().copied())
+    Table::from_rows(used.iter().copied())
         .left("zram", |(device, _)| &device.name)
         .right("stored", |(_, gain)| gain.stored)
         .right("RAM it takes", |(_, gain)| gain.mem_used)

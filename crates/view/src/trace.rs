@@ -57,15 +57,15 @@ impl Screen for TouchesSummary {
         rows.extend(self.resident_peak.map(|peak| ("resident at most", format::size(peak))));
         let of = if self.touches == 0 && self.epochs > 0 { "CPU time in epochs" } else { "CPU time between touches" };
         rows.push((of, format::latency(self.cpu)));
-        sheet.table(Table::of(&rows).left("", |row| row.0).right("", |row| row.1.clone()));
+        sheet.table(Table::from_rows(&rows).left("", |row| row.0).right("", |row| row.1.clone()));
         let share = |one: &CompressedSummary| one.share.map_or_else(|| NONE.to_owned(), format::percent);
         if let Some(first) = self.compresses.first() {
-            let table = Table::of(&self.compresses)
+            let table = Table::from_rows(&self.compresses)
                 .left("algorithm", |one| one.algorithm.clone())
                 .right("compressed to", share);
             sheet.headed_table(format!("A sample of {}", number::things(first.pages, "page")), table);
         }
-        let table = Table::of(&self.regions)
+        let table = Table::from_rows(&self.regions)
             .right("region", |region| u64::from(region.region))
             .left("memory", memory)
             .right("length", |region| format::size(region.length))
@@ -112,7 +112,7 @@ impl Screen for MissCurve {
 
 fn points(sheet: &mut Sheet, points: &[CurvePoint]) {
     let ratio = |share: Option<f64>| share.map_or_else(|| NONE.to_owned(), format::percent);
-    let table = Table::of(points)
+    let table = Table::from_rows(points)
         .right("memory", |point| format::size(point.size))
         .right("of all pages", |point| ratio(point.share))
         .right("LRU misses", |point| format::count(point.lru_misses))

@@ -162,7 +162,7 @@ fn not_known(sheet: &mut Sheet, line: &PlanLine) {
 
 fn keep<'a>(lines: &[&'a PlanLine]) -> Table<&'a PlanLine> {
     let why = |line: &PlanLine| line.why.iter().map(|why| why.text.as_str()).collect::<Vec<_>>().join("; ");
-    Table::of(lines.iter().copied())
+    Table::from_rows(lines.iter().copied())
         .left("setting", |line| line.target.as_str())
         .left("now", |line| line.old.as_deref().unwrap_or("none"))
         .wrapped("why", why)

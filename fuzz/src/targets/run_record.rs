@@ -6,5 +6,5 @@ use ramline_evidence::{RunRecord, SeriesTable};
 pub fn once(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let records: Vec<RunRecord> = text.lines().take(40).filter_map(|line| RunRecord::parse(line).ok()).collect();
-    let _ = SeriesTable::of(&records);
+    let _ = SeriesTable::from_records(&records);
 }

@@ -7,7 +7,7 @@ use ramline_snapshot::Snapshot;
 pub fn once(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(seen) = Snapshot::from_json("fuzz", &text) else { return };
-    let _ = Ledger::of(&seen);
-    let _ = (pressure::of(&seen, None), watermarks::of(&seen, None), verdict::of(&seen, None));
-    let _ = (swap::of(&seen, None), zram::of(&seen), tmpfs::of(&seen), tiers::of(&seen));
+    let _ = Ledger::from_snapshot(&seen);
+    let _ = (pressure::from_snapshot(&seen, None), watermarks::from_snapshot(&seen, None), verdict::from_snapshot(&seen, None));
+    let _ = (swap::from_snapshot(&seen, None), zram::from_snapshot(&seen), tmpfs::from_snapshot(&seen), tiers::from_snapshot(&seen));
 }

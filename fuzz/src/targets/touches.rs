@@ -82,8 +82,8 @@ pub fn once(data: &[u8]) {
         .fold(0, u64::saturating_add);
     if touched < 1 << 14 {
         let summary =
-            TouchesSummary::of(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
-        let curve = MissCurve::of(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
+            TouchesSummary::from_reader(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
+        let curve = MissCurve::from_reader(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
         // A summary has pages of touches and of epochs apart; a curve has both.
         let distinct: HashSet<(u32, u64)> = records
             .iter()

@@ -282,7 +282,7 @@ fn crates() -> Vec<String> {
 fn no_circle_between_module_folders_and_no_long_one_between_files() {
     let mut found = Vec::new();
     for name in crates() {
-        let edges = imports(source::of_crate(&name));
+        let edges = imports(source::in_crate(&name));
         found.extend(folder_circles(&edges).into_iter().map(|circle| format!("{name}: folders {circle}")));
         for circle in circles(&edges).into_iter().filter(|circle| circle.len() > LONGEST) {
             found.push(format!("{name}: {} files", circle.len()));

@@ -39,7 +39,7 @@ fn leads_to(source: &Source, forbidden: &[&str]) -> Vec<String> {
 #[test]
 fn pure_crates_touch_no_files_clock_environment_or_threads() {
     for name in PURE {
-        for file in source::of_crate(name) {
+        for file in source::in_crate(name) {
             let found = leads_to(file, EFFECTS);
             assert!(found.is_empty(), "{} uses {}", file.path, found.join(", "));
         }
@@ -84,7 +84,7 @@ impl<'ast> Visit<'ast> for Calls {
 fn only_act_sandbox_and_lab_write_and_measure_to_what_it_has_made() {
     let may = ["kernel", "act", "sandbox", "lab", "testkit"];
     for (name, _) in ALLOWED.iter().filter(|(name, _)| !PURE.contains(name) && !may.contains(name)) {
-        for file in source::of_crate(name) {
+        for file in source::in_crate(name) {
             let mut calls = Calls::default();
             calls.visit_file(&file.syntax());
             let mut found = leads_to(file, WRITING);

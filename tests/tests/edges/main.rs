@@ -141,7 +141,7 @@ fn the_lock_of_the_fuzz_targets_knows_what_the_crates_need() {
 #[test]
 fn unsafe_stands_only_in_the_kernel_crate() {
     for (name, _) in ALLOWED.iter().filter(|(name, _)| *name != "kernel") {
-        for file in source::of_crate(name) {
+        for file in source::in_crate(name) {
             assert!(!file.code.contains("unsafe {"), "{}", file.path);
         }
     }
@@ -150,7 +150,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 #[test]
 fn kernel_paths_stand_only_in_kernel_and_gather() {
     for name in ["act", "capture", "sandbox", "measure", "pagecache", "lab", "cli"] {
-        for source::Source { path, code, .. } in source::of_crate(name) {
+        for source::Source { path, code, .. } in source::in_crate(name) {
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
             }
@@ -165,7 +165,7 @@ fn elsewhere(words: &[&str], may: &[&str]) -> Vec<String> {
         let may = |file: &source::Source| {
             may.iter().any(|may| file.path == *may || may.ends_with('/') && file.path.starts_with(may))
         };
-        for file in source::of_crate(name).iter().filter(|file| !may(file)) {
+        for file in source::in_crate(name).iter().filter(|file| !may(file)) {
             let hits = file.code.lines().filter(|line| words.iter().any(|word| line.contains(word)));
             found.extend(hits.map(|line| format!("{}: {}", file.path, line.trim())));
         }
@@ -181,7 +181,7 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "gather/src/sections/evictors.rs",
         "gather/src/sections/processes.rs",
         "gather/src/sections/shmem/spaces.rs",
-        "gather/src/sections/told.rs",
+        "gather/src/sections/captured.rs",
         "gather/src/sections/zram.rs",
         "gather/src/held.rs",
         "sandbox/src/vm/guest.rs",
@@ -316,7 +316,7 @@ fn view_does_not_compute_on_what_was_measured() {
         ".ln()",
     ];
     let mut found = Vec::new();
-    for source::Source { path, code, .. } in source::of_crate("view") {
+    for source::Source { path, code, .. } in source::in_crate("view") {
         if DRAWS.iter().any(|may| path.contains(may)) {
             continue;
         }

@@ -90,9 +90,23 @@ fn the_command_line_decides_nothing_by_the_name_of_an_experiment() {
     assert!(names.len() > 10, "{names:?}");
     // A load has this name too.
     let loads = ["cli/src/commands/trace/make.rs"];
-    for file in source::of_crate("cli").iter().filter(|file| !loads.contains(&file.path.as_str())) {
+    for file in source::in_crate("cli").iter().filter(|file| !loads.contains(&file.path.as_str())) {
         let found = decided(file, &names);
         assert!(found.is_empty(), "{}: a row of lab/experiments says it, not {}", file.path, found.join(", "));
+    }
+}
+
+#[test]
+fn no_screen_is_chosen_by_the_name_of_an_experiment() {
+    let names = experiments();
+    for file in source::in_crate("view") {
+        let found = decided(file, &names);
+        assert!(
+            found.is_empty(),
+            "{}: the study in a row of lab/experiments says it, not {}",
+            file.path,
+            found.join(", ")
+        );
     }
 }
 
@@ -112,7 +126,7 @@ fn a_name_is_found_where_it_decides() {
 #[test]
 fn the_lab_knows_no_simulator() {
     assert!(!dependencies("lab").contains(&"sim".to_owned()), "lab asks ramline-predict");
-    for file in source::of_crate("lab") {
+    for file in source::in_crate("lab") {
         let named = Said::everything(file);
         let sim = named.iter().find(|path| path.first().is_some_and(|first| first == "ramline_sim"));
         assert!(sim.is_none(), "{} names the simulator: {sim:?}", file.path);
@@ -123,7 +137,7 @@ fn the_lab_knows_no_simulator() {
 #[test]
 fn the_simulator_names_no_apparatus_of_the_lab() {
     let words = ["the lab", "our worker", "observer", "loop device", "code-plus-data", "known-load"];
-    for file in source::of_crate("sim") {
+    for file in source::in_crate("sim") {
         let text =
             std::fs::read_to_string(ramline_testkit::project().join("crates").join(&file.path)).unwrap_or_default();
         assert!(!text.is_empty(), "{} was not read", file.path);

@@ -26,7 +26,7 @@ impl Source {
 }
 
 /// Every file below `src` of a crate, but files that hold tests only. A crate is parsed once for all tests: that is most of their work.
-pub fn of_crate(name: &str) -> &'static [Source] {
+pub fn in_crate(name: &str) -> &'static [Source] {
     static PARSED: Mutex<BTreeMap<String, &'static [Source]>> = Mutex::new(BTreeMap::new());
     PARSED.lock().unwrap().entry(name.to_owned()).or_insert_with(|| Vec::leak(parsed(name)))
 }

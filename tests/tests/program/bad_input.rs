@@ -8,7 +8,7 @@ const BASE: &str = "healthy/linux-6.12-zram";
 
 #[test]
 fn a_garbage_line_is_named_with_file_line_and_text_and_the_other_sections_work() {
-    let tree = Tree::of(BASE).file("/proc/meminfo", "MemTotal: 1024 kB\nMemFree: \x1b[31mlots\n");
+    let tree = Tree::from_fixture(BASE).file("/proc/meminfo", "MemTotal: 1024 kB\nMemFree: \x1b[31mlots\n");
     let run = ramline(&["show", "pressure", "--all", "--root", tree.path()]);
     assert_eq!(run.code, 7, "{}", run.stderr);
     assert!(run.stdout.contains("kswapd wakes at low"), "zones are still shown: {}", run.stdout);
@@ -20,7 +20,7 @@ fn a_garbage_line_is_named_with_file_line_and_text_and_the_other_sections_work()
 
 #[test]
 fn a_missing_meminfo_is_said_by_name_and_told_by_the_exit_status() {
-    let tree = Tree::of(BASE).without("/proc/meminfo");
+    let tree = Tree::from_fixture(BASE).without("/proc/meminfo");
     let run = ramline(&["show", "--root", tree.path()]);
     assert_eq!(run.code, 7);
     assert!(run.stdout.contains("/proc/meminfo was not seen"), "{}", run.stdout);
@@ -30,7 +30,7 @@ fn a_missing_meminfo_is_said_by_name_and_told_by_the_exit_status() {
 #[test]
 fn a_file_cut_off_in_the_middle_loses_its_section_only() {
     let whole = fs::read(tree(BASE).join("proc/zoneinfo")).unwrap();
-    let tree = Tree::of(BASE).file("/proc/zoneinfo", [&whole[..whole.len() / 2], b"  cut off he"].concat());
+    let tree = Tree::from_fixture(BASE).file("/proc/zoneinfo", [&whole[..whole.len() / 2], b"  cut off he"].concat());
     let run = ramline(&["show", "--root", tree.path()]);
     assert_eq!(run.code, 7);
     assert!(run.stdout.contains("P processes") && run.stdout.contains("/proc/zoneinfo"), "{}", run.stdout);
@@ -40,7 +40,7 @@ fn a_file_cut_off_in_the_middle_loses_its_section_only() {
 fn what_the_kernel_refused_to_the_capturing_user_is_said_to_be_refused() {
     let meta = fs::read_to_string(tree(BASE).join("meta.json")).unwrap();
     let meta = meta.replace("\"denied\": []", "\"denied\": [\"/proc/vmstat\"]");
-    let tree = Tree::of(BASE).file("/meta.json", meta);
+    let tree = Tree::from_fixture(BASE).file("/meta.json", meta);
     let run = ramline(&["show", "--root", tree.path()]);
     assert!(run.stdout.contains("/proc/vmstat (permission denied)"), "{}", run.stdout);
     assert_eq!(run.code, 0, "a refusal is no malformed file");
@@ -48,7 +48,7 @@ fn what_the_kernel_refused_to_the_capturing_user_is_said_to_be_refused() {
 
 #[test]
 fn a_pipe_in_a_captured_tree_does_not_hang_the_reader() {
-    let tree = Tree::of(BASE).without("/proc/vmstat");
+    let tree = Tree::from_fixture(BASE).without("/proc/vmstat");
     let fifo = format!("{}/proc/vmstat", tree.path());
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let run = ramline(&["show", "--root", tree.path()]);
@@ -58,7 +58,7 @@ fn a_pipe_in_a_captured_tree_does_not_hang_the_reader() {
 
 #[test]
 fn a_tree_without_meta_file_still_answers() {
-    let tree = Tree::of(BASE).without("/meta.json");
+    let tree = Tree::from_fixture(BASE).without("/meta.json");
     let run = ramline(&["show", "--all", "--root", tree.path()]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stdout.contains("leftover"));
@@ -66,7 +66,7 @@ fn a_tree_without_meta_file_still_answers() {
 
 #[test]
 fn an_empty_tree_answers_with_what_is_missing() {
-    let tree = Tree::of("");
+    let tree = Tree::from_fixture("");
     for topic in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure"] {
         let run = ramline(&["show", topic, "--root", tree.path()]);
         assert_eq!(run.code, 7, "{topic}");
@@ -83,7 +83,7 @@ fn every_garbage_file_of_a_capture_is_survived() {
         ["meminfo", "vmstat", "zoneinfo", "buddyinfo", "swaps", "self/mountinfo", "self/cgroup", "pressure/memory"];
     for garbage in [&b"\xff\xfe\x00\x01"[..], b"9999999999999999999999 kB\n", b":::\n\n\n", b"Node 0, zone", b""] {
         for file in files {
-            let tree = Tree::of(BASE).file(&format!("/proc/{file}"), garbage);
+            let tree = Tree::from_fixture(BASE).file(&format!("/proc/{file}"), garbage);
             let run = ramline(&["checkup", "--quick", "--root", tree.path(), "--json", "-"]);
             assert!(run.code == 0 || run.code == 7, "{file} {garbage:?}: {} {}", run.code, run.stderr);
             assert!(run.stdout.starts_with('{'), "{file}");
@@ -93,7 +93,7 @@ fn every_garbage_file_of_a_capture_is_survived() {
 
 #[test]
 fn a_snapshot_file_that_is_cut_off_or_of_the_future_is_refused_with_the_way_out() {
-    let tree = Tree::of(BASE);
+    let tree = Tree::from_fixture(BASE);
     let text = ramline(&["snapshot", "--root", tree.path()]).stdout;
     let tree = tree.file("/cut.json", &text[..text.len() / 2]);
     let cut = ramline(&["show", "--snapshot", &format!("{}/cut.json", tree.path())]);
@@ -108,7 +108,7 @@ fn a_snapshot_file_that_is_cut_off_or_of_the_future_is_refused_with_the_way_out(
 
 #[test]
 fn a_snapshot_answers_like_the_tree_it_came_from() {
-    let tree = Tree::of(BASE);
+    let tree = Tree::from_fixture(BASE);
     let text = ramline(&["snapshot", "--root", tree.path()]).stdout;
     let tree = tree.file("/s.json", text);
     for topic in ["memory", "tiers", "zram", "swap", "pressure", "tmpfs"] {
@@ -123,7 +123,7 @@ fn hostile_names_are_shown_escaped() {
     let mountinfo = fs::read_to_string(tree(BASE).join("proc/self/mountinfo")).unwrap();
     let evil = "99 1 0:99 / /mnt/\x1b]0;owned\x07<script>alert(1)</script> rw - tmpfs evil\u{202e}name rw,size=4k\n";
     let swaps = "Filename Type Size Used Priority\n/swap\x1b[2J<img/src=x/onerror=alert(2)> file 1048572 8 -2\n";
-    let tree = Tree::of(BASE).file("/proc/self/mountinfo", mountinfo + evil).file("/proc/swaps", swaps);
+    let tree = Tree::from_fixture(BASE).file("/proc/self/mountinfo", mountinfo + evil).file("/proc/swaps", swaps);
     for topic in ["tmpfs", "swap", "tiers"] {
         let text = ramline(&["show", topic, "--root", tree.path()]).stdout;
         assert!(!text.contains(['\x1b', '\x07', '\u{202e}']), "{topic}: {text:?}");
@@ -141,7 +141,7 @@ fn hostile_names_are_shown_escaped() {
 fn redaction_keeps_numbers_and_drops_names() {
     let mountinfo = fs::read_to_string(tree(BASE).join("proc/self/mountinfo")).unwrap();
     let private = "99 1 0:99 / /home/alice/clients rw - tmpfs alice rw,size=4k\n";
-    let tree = Tree::of(BASE).file("/proc/self/mountinfo", mountinfo + private);
+    let tree = Tree::from_fixture(BASE).file("/proc/self/mountinfo", mountinfo + private);
     let text = ramline(&["snapshot", "--redact", "--root", tree.path()]).stdout;
     assert!(!text.contains("alice"));
     assert!(text.contains("\"mem_total\"") && text.contains("size=4k"));
@@ -176,7 +176,7 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
 
 #[test]
 fn no_hint_names_the_file_that_was_given_by_mistake() {
-    let tree = Tree::of("").file("/precious", "mine\n");
+    let tree = Tree::from_fixture("").file("/precious", "mine\n");
     let precious = format!("{}/precious", tree.path());
     let run = ramline(&["checkup", "--quick", "--compare", &precious]);
     let hint = run.stderr.split("try:").nth(1).unwrap();
@@ -186,7 +186,7 @@ fn no_hint_names_the_file_that_was_given_by_mistake() {
 
 #[test]
 fn a_report_replaces_the_file_a_link_leads_to_and_the_link_stays() {
-    let tree = Tree::of(BASE).file("/old", "mine\n");
+    let tree = Tree::from_fixture(BASE).file("/old", "mine\n");
     let (old, link) = (format!("{}/old", tree.path()), format!("{}/r.html", tree.path()));
     std::os::unix::fs::symlink(&old, &link).unwrap();
     let run = ramline(&["checkup", "--quick", "--root", tree.path(), "--html", &link]);
@@ -205,16 +205,16 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn a_garbage_file_inside_a_section_is_named_and_told_by_the_exit_status_and_zero_is_not_claimed() {
-    let zram = Tree::of(BASE).file("/sys/block/zram0/disksize", "\x1b[31mlots\n");
+    let zram = Tree::from_fixture(BASE).file("/sys/block/zram0/disksize", "\x1b[31mlots\n");
     let run = ramline(&["show", "zram", "--root", zram.path()]);
     assert_eq!(run.code, 7, "{}", run.stdout);
     assert!(run.stdout.contains("/sys/block/zram0/disksize") && !run.stdout.contains("no size yet"), "{}", run.stdout);
     assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
-    let meta = Tree::of(BASE).file("/meta.json", "{\"machine\": {\"page_si");
+    let meta = Tree::from_fixture(BASE).file("/meta.json", "{\"machine\": {\"page_si");
     let run = ramline(&["show", "--root", meta.path()]);
     assert_eq!(run.code, 7, "{}", run.stdout);
     assert!(run.stdout.contains("/meta.json") && run.stdout.contains("page size"), "{}", run.stdout);
-    let damon = Tree::of(BASE).file("/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "many\n");
+    let damon = Tree::from_fixture(BASE).file("/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "many\n");
     let run = ramline(&["checkup", "--quick", "--root", damon.path(), "--json", "-"]);
     assert_eq!(run.code, 7, "{}", run.stderr);
     assert!(run.stdout.contains("nr_kdamonds"), "{}", run.stdout);
@@ -276,7 +276,7 @@ fn a_number_that_the_kernel_would_refuse_is_blocked_with_its_bounds_and_one_that
 
 #[test]
 fn a_folder_with_other_files_is_no_series() {
-    let folder = Tree::of("").file("/settings.json", "{}").file("/notes.json", "[1]");
+    let folder = Tree::from_fixture("").file("/settings.json", "{}").file("/notes.json", "[1]");
     let run = ramline(&["lab", "report", folder.path()]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     assert!(

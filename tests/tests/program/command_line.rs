@@ -14,7 +14,7 @@ fn with(variables: &[(&str, &str)], args: &[&str]) -> Run {
     for name in ["NO_COLOR", "COLUMNS", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG"] {
         command.env_remove(name);
     }
-    Run::of(command.args(args).envs(variables.iter().copied()).output().unwrap())
+    Run::from_output(command.args(args).envs(variables.iter().copied()).output().unwrap())
 }
 
 /// Runs it on a terminal of so many lines and columns, made by script(1), and ends it after so long; `None` without script(1).
@@ -41,7 +41,7 @@ fn a_top_level_json_is_honoured_by_every_command() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");
     std::fs::write(&file, "x").unwrap();
-    let (file, fixture) = (file.to_str().unwrap(), Tree::of(BASE));
+    let (file, fixture) = (file.to_str().unwrap(), Tree::from_fixture(BASE));
     let root = fixture.path();
     for args in [
         &["cache", "stat", file][..],
@@ -76,7 +76,7 @@ fn seconds_may_be_written_as_a_plain_number() {
 #[test]
 fn a_name_where_a_pid_is_asked_is_looked_up_and_several_are_listed() {
     let smaps = "1000000-1004000 r-xp 00000000 fe:00 7      /usr/lib/a.so\nRss:                  16 kB\n";
-    let tree = Tree::of("")
+    let tree = Tree::from_fixture("")
         .file("/proc/31/smaps", smaps)
         .file("/proc/31/maps", "1000000-1004000 r-xp 00000000 fe:00 7      /usr/lib/a.so\n")
         .file("/proc/31/comm", "bash\n")
@@ -127,7 +127,7 @@ fn processes_are_put_in_order_and_filtered_by_id_name_and_user() {
     }
     let grown = json(&["--sort", "growth"]);
     assert!(grown["who"]["span"].as_u64() >= Some(900_000_000), "growth needs two looks and takes them");
-    let capture = ramline(&["show", "processes", "--sort", "growth", "--root", Tree::of(BASE).path()]);
+    let capture = ramline(&["show", "processes", "--sort", "growth", "--root", Tree::from_fixture(BASE).path()]);
     assert!(capture.code == 2 && capture.stderr.contains("two looks"), "{}", capture.stderr);
     let none = ramline(&["show", "processes", "--name", "no-such-name", "--cheap"]);
     assert_eq!(
@@ -138,7 +138,7 @@ fn processes_are_put_in_order_and_filtered_by_id_name_and_user() {
 
 #[test]
 fn colour_follows_the_option_and_then_the_environment() {
-    let tree = Tree::of(BASE);
+    let tree = Tree::from_fixture(BASE);
     let colours = |variables: &[(&str, &str)], option: &[&str]| {
         with(variables, &[&["show", "--root", tree.path()], option].concat()).stdout.contains("\u{1b}[")
     };
@@ -150,7 +150,7 @@ fn colour_follows_the_option_and_then_the_environment() {
 
 #[test]
 fn a_pipe_honours_columns_from_60_to_200() {
-    let tree = Tree::of(BASE);
+    let tree = Tree::from_fixture(BASE);
     let widest = |columns: &str| {
         lines_of(&with(&[("COLUMNS", columns)], &["show", "translate", "--root", tree.path()]).stdout).max().unwrap()
     };
@@ -159,7 +159,7 @@ fn a_pipe_honours_columns_from_60_to_200() {
 
 #[test]
 fn a_locale_that_is_not_utf8_and_a_dumb_terminal_get_plain_characters() {
-    let tree = Tree::of(BASE);
+    let tree = Tree::from_fixture(BASE);
     for variables in [[("LC_ALL", "C")], [("TERM", "dumb")]] {
         for topic in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure", "translate", "processes"] {
             let run = with(&variables, &["show", topic, "--root", tree.path()]);
@@ -193,7 +193,7 @@ fn a_watch_in_a_pipe_prints_again_with_the_time_between_and_ends_cleanly() {
     while text.matches("\n-- ").count() < 3 && out.read_line(&mut text).unwrap() > 0 {}
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     out.read_to_string(&mut text).unwrap();
-    let run = Run::of(child.wait_with_output().unwrap());
+    let run = Run::from_output(child.wait_with_output().unwrap());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{text}");
     let looks: Vec<&str> = text.split("\n-- ").collect();
     assert!(looks.len() >= 4 && looks[1].contains(" UTC, 300ms later --\n"), "{text}");
@@ -223,10 +223,10 @@ fn every_screen_can_be_watched_and_a_capture_cannot() {
     for topic in ["memory", "tiers", "processes", "cgroups", "maps", "zram", "swap", "tmpfs", "pressure", "translate"] {
         // Until the second look, however long a look takes here.
         let line = format!("timeout 60 '{}' show --watch 0.5 {topic} | sed '/500ms later/q'", binary().display());
-        let run = Run::of(Command::new("bash").args(["-c", &line]).output().unwrap());
+        let run = Run::from_output(Command::new("bash").args(["-c", &line]).output().unwrap());
         assert!(run.stdout.contains("500ms later") && run.stderr.is_empty(), "{topic}: {} {}", run.stdout, run.stderr);
     }
-    let run = ramline(&["show", "--watch", "--root", Tree::of(BASE).path()]);
+    let run = ramline(&["show", "--watch", "--root", Tree::from_fixture(BASE).path()]);
     assert!(run.code == 2 && run.stderr.contains("running machine"), "{}", run.stderr);
     let both = ramline(&["show", "--watch", "1", "--for", "1"]);
     assert!(both.code == 2 && both.stderr.contains("one of them"), "{}", both.stderr);
@@ -342,8 +342,9 @@ fn completion_knows_topics_experiments_groups_and_leaves_files_to_the_shell() {
     let bash = |line: &str| {
         let line = format!("{} {line}", binary().display());
         let mut command = Command::new("bash");
-        let run =
-            Run::of(command.args(["-c", script, "bash"]).arg(&path).arg(line).current_dir(&dir).output().unwrap());
+        let run = Run::from_output(
+            command.args(["-c", script, "bash"]).arg(&path).arg(line).current_dir(&dir).output().unwrap(),
+        );
         run.stdout
     };
     assert_eq!(bash("show maps --sort res"), "resident\n");

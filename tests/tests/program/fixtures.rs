@@ -54,8 +54,8 @@ fn anyone_reads_the_same_from_the_same_capture() {
         assert!(open.success());
         for topic in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure", "cgroups", "translate"] {
             let arguments = ["show", topic, "--root", capture.to_str().unwrap()];
-            let ours = Run::of(Command::new(&copy).args(arguments).output().unwrap());
-            let nobodys = Run::of(Command::new(&copy).args(arguments).uid(65534).gid(65534).output().unwrap());
+            let ours = Run::from_output(Command::new(&copy).args(arguments).output().unwrap());
+            let nobodys = Run::from_output(Command::new(&copy).args(arguments).uid(65534).gid(65534).output().unwrap());
             assert_eq!(ours.stdout, nobodys.stdout, "{name} {topic}");
             assert_eq!(ours.code, nobodys.code);
         }

@@ -16,7 +16,7 @@ KernelStack: 4000 kB\nPageTables: 2000 kB\n";
 fn a_table_above_the_lines_of_meminfo_costs_nothing_but_its_own_lines() {
     let table = "        total:    used:    free:  shared: buffers:  cached:\nMem:  1024000000 614400000 409600000 0 0 307200000\n\
 Swap: 0 0 0\n";
-    let tree = Tree::of("").file("/proc/meminfo", format!("{table}{MEMINFO}"));
+    let tree = Tree::from_fixture("").file("/proc/meminfo", format!("{table}{MEMINFO}"));
     let (code, text) = show(&tree, &[]);
     assert!(code == 0 && text.starts_with("683.6 of 976.6 MiB available"), "{code} {text}");
     assert_eq!(text.matches("3 lines are not understood").count(), 1, "{text}");
@@ -27,7 +27,7 @@ fn a_counter_without_a_name_in_zoneinfo_hides_no_watermark() {
     let zone = "Node 0, zone   Normal\n  per-node stats\n      nr_dirty     9\n                   3221440\n  pages free     90000\n\
         min      1000\n        low      2000\n        high     3000\n        managed  250000\n        protection: (0, 0)\n  pagesets\n\
     cpu: 0\n              count: 100\n              high:  186\n  vm stats threshold: 20\n";
-    let tree = Tree::of("").file("/proc/meminfo", MEMINFO).file("/proc/zoneinfo", zone);
+    let tree = Tree::from_fixture("").file("/proc/meminfo", MEMINFO).file("/proc/zoneinfo", zone);
     let (code, text) = show(&tree, &["--all"]);
     assert!(code == 0 && text.contains("400.0 KiB"), "the list of the CPU: {code} {text}");
     assert!(!text.contains("zoneinfo:"), "nothing to tell of it: {text}");
@@ -35,20 +35,21 @@ fn a_counter_without_a_name_in_zoneinfo_hides_no_watermark() {
 
 #[test]
 fn what_a_file_does_not_show_is_not_known_and_neither_0_nor_the_kernels() {
-    let (_, text) = show(&Tree::of("").file("/proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable: 6800000 kB\n"), &[]);
+    let (_, text) =
+        show(&Tree::from_fixture("").file("/proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable: 6800000 kB\n"), &[]);
     assert!(text.contains("n not known  7.6 GiB  100 %") && !text.contains("kernel  "), "{text}");
-    let (_, text) = show(&Tree::of("").file("/proc/meminfo", "MemTotal: 8388608 kB\n"), &[]);
+    let (_, text) = show(&Tree::from_fixture("").file("/proc/meminfo", "MemTotal: 8388608 kB\n"), &[]);
     assert!(text.starts_with("How much of 8.0 GiB is available is not known") && !text.contains("0 B of"), "{text}");
-    let (code, text) = show(&Tree::of("").file("/proc/meminfo", "SwapTotal: 10 kB\n"), &[]);
+    let (code, text) = show(&Tree::from_fixture("").file("/proc/meminfo", "SwapTotal: 10 kB\n"), &[]);
     assert!(code == 7 && text.contains("has no MemTotal") && !text.contains("meminfo was not seen"), "{text}");
 }
 
 #[test]
 fn before_4_15_the_pool_of_huge_pages_is_its_pages_and_their_size() {
     let pool = "HugePages_Total: 100\nHugePages_Free: 0\nHugePages_Rsvd: 0\nHugepagesize: 2048 kB\n";
-    let (_, text) = show(&Tree::of("").file("/proc/meminfo", format!("{MEMINFO}{pool}")), &[]);
+    let (_, text) = show(&Tree::from_fixture("").file("/proc/meminfo", format!("{MEMINFO}{pool}")), &[]);
     assert!(text.contains("H huge pages") && text.contains("200.0 MiB"), "{text}");
-    let all = Tree::of("").file("/proc/meminfo", format!("{MEMINFO}{pool}"));
+    let all = Tree::from_fixture("").file("/proc/meminfo", format!("{MEMINFO}{pool}"));
     let sizes = [("2048kB", 100), ("1048576kB", 1)];
     let all = sizes.into_iter().fold(all, |tree, (size, n)| {
         let file = |name: &str| format!("/sys/kernel/mm/hugepages/hugepages-{size}/{name}");
@@ -61,7 +62,7 @@ fn before_4_15_the_pool_of_huge_pages_is_its_pages_and_their_size() {
 fn vmalloc_is_no_ram_before_5_3_and_the_leftover_says_what_is_not_counted() {
     for vmalloc in ["VmallocUsed: 900000 kB\nVmallocChunk: 34332268932 kB\n", "VmallocUsed: 0 kB\nVmallocChunk: 0 kB\n"]
     {
-        let (_, text) = show(&Tree::of("").file("/proc/meminfo", format!("{MEMINFO}{vmalloc}")), &["--all"]);
+        let (_, text) = show(&Tree::from_fixture("").file("/proc/meminfo", format!("{MEMINFO}{vmalloc}")), &["--all"]);
         assert!(text.contains("kernel stacks") && !text.contains("- kernel stacks"), "{text}");
         let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("per-CPU data: this kernel counts none of them"), "{text}");
@@ -75,7 +76,7 @@ fn before_2_6_28_cache_and_memory_of_processes_are_what_their_own_counters_say()
 Active: 20000000 kB\nInactive: 20520064 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nDirty: 0 kB\nWriteback: 0 kB\nAnonPages: 1872832 kB\n\
 Mapped: 100 kB\nSlab: 1340416 kB\nSReclaimable: 1100000 kB\nSUnreclaim: 240416 kB\nPageTables: 152832 kB\n\
 VmallocUsed: 172992 kB\nVmallocChunk: 35184359619008 kB\n";
-    let (_, text) = show(&Tree::of("").file("/proc/meminfo", text), &[]);
+    let (_, text) = show(&Tree::from_fixture("").file("/proc/meminfo", text), &[]);
     assert!(text.starts_with("About 42.9 of 46.0 GiB available"), "{text}");
     assert!(text.contains("no MemAvailable: it is estimated") && text.contains("c page cache  36.8 GiB"), "{text}");
 }
@@ -85,12 +86,12 @@ fn the_page_size_of_a_capture_is_what_its_numbers_say_or_said_to_be_assumed() {
     let zone = "Node 0, zone   Normal\n  pages free     6250\n        min      100\n        low      200\n        high     300\n        \
 managed  15625\n        protection: (0, 0)\n";
     let tree = |vmstat: &str| {
-        Tree::of("").file("/proc/meminfo", MEMINFO).file("/proc/vmstat", vmstat).file("/proc/zoneinfo", zone)
+        Tree::from_fixture("").file("/proc/meminfo", MEMINFO).file("/proc/vmstat", vmstat).file("/proc/zoneinfo", zone)
     };
     let pressure = |tree: &Tree| ramline(&["show", "pressure", "--root", tree.path()]).stdout;
     let text = pressure(&tree("nr_free_pages 6250\n"));
     assert!(text.contains("378.1 MiB"), "6050 pages of 64 KiB: {text}");
-    let bare = Tree::of("").file("/proc/meminfo", "MemTotal: 1000 kB\n").file("/proc/vmstat", "pgfault 5\n");
+    let bare = Tree::from_fixture("").file("/proc/meminfo", "MemTotal: 1000 kB\n").file("/proc/vmstat", "pgfault 5\n");
     assert!(show(&bare, &[]).1.contains("4.0 KiB assumed"), "{}", show(&bare, &[]).1);
 }
 
@@ -106,7 +107,7 @@ managed  {managed}\n        protection: (0, 0, 0)\n"
         format!("some avg10={percent} avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n")
     };
     let tree = |free: u32, percent: &str| {
-        Tree::of("")
+        Tree::from_fixture("")
             .file("/proc/meminfo", MEMINFO)
             .file("/proc/vmstat", "nr_free_pages 100000\n")
             .file("/proc/zoneinfo", format!("{}{}", zone("Normal", free, 50_000), zone("HighMem", 90_000, 200_000)))
@@ -137,11 +138,14 @@ fn groups_are_found_by_the_short_table_of_mounts_and_without_any() {
             .file("/cgroup/memory/a/memory.usage_in_bytes", "5000000\n")
     };
     let groups = |tree: Tree| ramline(&["show", "cgroups", "--root", group(tree).path()]).stdout;
-    for tree in [Tree::of("").file("/proc/mounts", "cgroup /cgroup/memory cgroup rw,memory 0 0\n"), Tree::of("")] {
+    for tree in [
+        Tree::from_fixture("").file("/proc/mounts", "cgroup /cgroup/memory cgroup rw,memory 0 0\n"),
+        Tree::from_fixture(""),
+    ] {
         let text = groups(tree);
         assert!(text.contains("2 memory control groups"), "{text}");
     }
-    let bare = Tree::of("").file("/proc/meminfo", MEMINFO);
+    let bare = Tree::from_fixture("").file("/proc/meminfo", MEMINFO);
     assert!(show(&bare, &[]).1.contains("/proc/self/mountinfo"), "the file that is missing is named");
 }
 
@@ -158,12 +162,14 @@ fn of_a_meminfo_by_lxcfs_each_line_is_of_the_container_and_the_hosts_are_left_ou
 managed  6000000\n        protection: (0, 0)\n  pagesets\n    cpu: 0\n              count: 43000\n";
     let mounted = "69 67 0:21 / /proc rw - proc proc rw\n103 69 0:41 /proc/meminfo /proc/meminfo rw,nosuid - fuse.lxcfs lxcfs rw\n";
     let stall = "some avg10=5.00 avg60=0.00 avg300=0.00 total=9\n";
-    let tree =
-        Tree::of("").file("/proc/meminfo", LXCFS).file("/proc/zoneinfo", zone).file("/proc/pressure/memory", stall);
+    let tree = Tree::from_fixture("")
+        .file("/proc/meminfo", LXCFS)
+        .file("/proc/zoneinfo", zone)
+        .file("/proc/pressure/memory", stall);
     // With the mount table, and without it by zones that manage more than there is.
     for tree in [
         tree.file("/proc/self/mountinfo", mounted),
-        Tree::of("").file("/proc/meminfo", LXCFS).file("/proc/zoneinfo", zone),
+        Tree::from_fixture("").file("/proc/meminfo", LXCFS).file("/proc/zoneinfo", zone),
     ] {
         let (_, text) = show(&tree, &[]);
         assert!(text.starts_with("976.6 MiB of 1.0 GiB available; whether tasks wait"), "the host's pressure: {text}");
@@ -176,7 +182,7 @@ managed  6000000\n        protection: (0, 0)\n  pagesets\n    cpu: 0\n          
 
 #[test]
 fn the_memory_of_wsl_is_said_to_be_that_of_its_virtual_machine() {
-    let tree = Tree::of("")
+    let tree = Tree::from_fixture("")
         .file("/proc/meminfo", MEMINFO)
         .file("/proc/version", "Linux version 5.15.90.1-microsoft-standard-WSL2 (x@y) #1 SMP\n");
     assert!(show(&tree, &[]).1.contains("WSL 2: this is the memory of its virtual machine"), "{}", show(&tree, &[]).1);
@@ -185,7 +191,7 @@ fn the_memory_of_wsl_is_said_to_be_that_of_its_virtual_machine() {
 #[test]
 fn lines_that_are_more_than_memtotal_are_said_to_be_and_no_shares_are_more_than_the_whole() {
     let text = MEMINFO.replace("MemFree: 400000", "MemFree: 900000");
-    let tree = Tree::of("").file("/proc/meminfo", text);
+    let tree = Tree::from_fixture("").file("/proc/meminfo", text);
     let (_, text) = show(&tree, &["--all"]);
     assert!(text.contains("more than MemTotal: the files are not of one moment"), "{text}");
     let run = ramline(&["show", "--root", tree.path(), "--json"]);
@@ -199,9 +205,9 @@ fn lines_that_are_more_than_memtotal_are_said_to_be_and_no_shares_are_more_than_
 fn units_that_were_not_looked_for_are_not_0_units() {
     let oomd = |tree: Tree| tree.file("/proc/meminfo", MEMINFO).file("/proc/900/comm", "systemd-oomd\n");
     let check = |tree: Tree| ramline(&["checkup", "--quick", "--root", oomd(tree).path()]).stdout;
-    let text = check(Tree::of(""));
+    let text = check(Tree::from_fixture(""));
     assert!(!text.contains("0 units") && !text.contains("tune apply"), "{text}");
-    let text = check(Tree::of("").file("/etc/systemd/system/x.service", "[Service]\n"));
+    let text = check(Tree::from_fixture("").file("/etc/systemd/system/x.service", "[Service]\n"));
     assert!(text.contains("0 units ask it"), "{text}");
 }
 
@@ -210,7 +216,7 @@ fn nothing_switches_on_psi_in_a_kernel_that_is_older() {
     let pressure = |more: &str| {
         // With the file that a capture of ramline has: what is not there was not there.
         let text = format!("{MEMINFO}Slab: 50000 kB\n{more}");
-        let tree = Tree::of("").file("/proc/meminfo", text).file("/meta.json", "{}");
+        let tree = Tree::from_fixture("").file("/proc/meminfo", text).file("/meta.json", "{}");
         ramline(&["show", "pressure", "--root", tree.path()]).stdout
     };
     assert!(pressure("").contains("has no PSI (since 4.20)") && !pressure("").contains("psi=1"), "{}", pressure(""));
@@ -219,8 +225,9 @@ fn nothing_switches_on_psi_in_a_kernel_that_is_older() {
 
 #[test]
 fn a_memory_controller_that_is_switched_off_is_said_to_be_and_how_it_is_switched_on() {
-    let tree =
-        Tree::of("healthy/linux-6.12-zram").file("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n").file(
+    let tree = Tree::from_fixture("healthy/linux-6.12-zram")
+        .file("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io pids\n")
+        .file(
             "/proc/cgroups",
             "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t0\t36\t1\nmemory\t0\t36\t0\npids\t0\t36\t1\n",
         );

@@ -31,7 +31,7 @@ const STATUS: &str = "Name:\ta\nVmRSS:\t60 kB\nRssAnon:\t40 kB\nRssFile:\t16 kB\
 const MOUNTS: &str = "1 0 254:0 / / rw - ext4 /dev/vda rw\n2 1 0:25 / /dev/shm rw - tmpfs tmpfs rw\n";
 
 fn tree() -> Tree {
-    Tree::of("")
+    Tree::from_fixture("")
         .file("/proc/31/smaps", SMAPS)
         .file("/proc/31/maps", SMAPS.lines().filter(|l| !l.contains(" kB")).collect::<Vec<_>>().join("\n"))
         .file("/proc/31/status", STATUS)
@@ -80,7 +80,7 @@ fn a_hostile_name_stays_in_its_line() {
 
 #[test]
 fn a_capture_without_mappings_says_so_and_a_snapshot_is_refused() {
-    let tree = Tree::of("healthy/debian-12-user");
+    let tree = Tree::from_fixture("healthy/debian-12-user");
     let run = ramline(&["show", "maps", "--root", tree.path()]);
     assert_eq!((run.code, run.stdout.contains("holds no mappings")), (0, true), "{run:?}");
     let one = ramline(&["show", "maps", "1", "--root", tree.path()]);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A machine whose zram comes behind a disk, and zram-generator made it.
 fn outranked() -> Tree {
-    Tree::of("findings/swap-outranked/fires")
+    Tree::from_fixture("findings/swap-outranked/fires")
         .file("/proc/1/comm", "systemd\n")
         .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n")
         .file("/usr/lib/systemd/system-generators/zram-generator", "x")
@@ -57,7 +57,7 @@ fn a_read_only_etc_is_an_obstacle_with_its_way_out_and_a_plan_for_this_boot_has_
 
 #[test]
 fn every_command_names_the_same_group_in_trouble() {
-    let tree = Tree::of("findings/group-held-at-limit/fires");
+    let tree = Tree::from_fixture("findings/group-held-at-limit/fires");
     for words in
         [&[][..], &["checkup", "--quick"], &["explain", "cgroup-memory"], &["explain", "oom"], &["tune", "plan"]]
     {
@@ -115,7 +115,7 @@ fn a_dry_run_lists_the_steps_of_each_kind_of_plan_in_their_order() {
             "write /proc/sys/vm/page-cluster: 3 -> 1",
         ]
     );
-    let both = Tree::of("findings/zram-and-zswap/fires")
+    let both = Tree::from_fixture("findings/zram-and-zswap/fires")
         .file("/proc/1/comm", "systemd\n")
         .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n");
     assert_eq!(
@@ -128,7 +128,7 @@ fn a_dry_run_lists_the_steps_of_each_kind_of_plan_in_their_order() {
 
 #[test]
 fn a_checkup_ends_with_the_command_that_does_what_it_advises() {
-    let tree = Tree::of("findings/zram-and-zswap/fires")
+    let tree = Tree::from_fixture("findings/zram-and-zswap/fires")
         .file("/proc/1/comm", "systemd\n")
         .file("/proc/self/mountinfo", "1 0 254:1 / / rw - ext4 /dev/vda1 rw\n");
     let seen = ramline(&["checkup", "--root", tree.path()]).stdout;

@@ -108,12 +108,12 @@ fn a_change_is_written_in_order_and_undone_to_the_last_byte() {
         let applied = transaction.apply(request(steps), &mut |_| {}).unwrap();
         assert_eq!(applied.written, wanted);
         assert_ne!(listing(&place.tree), before);
-        let (changes, unreadable) = Standing::of(place.lock.state()).list().unwrap();
+        let (changes, unreadable) = Standing::new(place.lock.state()).list().unwrap();
         assert!(unreadable.is_empty());
         assert_eq!((changes[0].phase, changes[0].head.number), (ChangePhase::InForce, 1));
         transaction.undo(&changes[0], "asked", false, &mut |_| {}).unwrap();
         assert_eq!(listing(&place.tree), before);
-        assert!(!Standing::of(place.lock.state()).list().unwrap().0[0].stands());
+        assert!(!Standing::new(place.lock.state()).list().unwrap().0[0].stands());
     }
 }
 
@@ -134,7 +134,7 @@ fn what_would_undo_a_change_goes_when_it_is_kept_and_when_it_is_undone() {
         let units = place.tree.join("etc/systemd/system");
         let link = units.join(format!("timers.target.wants/ramline-revert-{number}.timer"));
         assert!(units.join(format!("ramline-revert-{number}.service")).exists() && link.is_symlink());
-        let change = || Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+        let change = || Standing::new(place.lock.state()).list().unwrap().0.remove(0);
         if kept {
             transaction.confirm(&change(), &mut |_| {}).unwrap();
             assert_eq!(change().phase, ChangePhase::InForce);
@@ -155,7 +155,7 @@ fn a_plan_that_is_out_of_date_does_nothing() {
     let error = transaction.apply(request(edit()), &mut |_| {}).unwrap_err();
     assert!(matches!(&error, ActError::Changed { objects, .. } if objects.len() == 1), "{error}");
     assert_eq!(listing(&place.tree), before);
-    assert!(Standing::of(place.lock.state()).list().unwrap().0.is_empty());
+    assert!(Standing::new(place.lock.state()).list().unwrap().0.is_empty());
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn what_somebody_else_has_changed_since_is_not_put_back_unasked() {
     transaction.apply(request(edit()), &mut |_| {}).unwrap();
     let mine = place.tree.join("etc/sysctl.d/99-mine.conf");
     std::fs::write(&mine, "vm.swappiness = 133\n# mine\n").unwrap();
-    let change = || Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+    let change = || Standing::new(place.lock.state()).list().unwrap().0.remove(0);
     assert_eq!(states(&place.root, &change())[1], StepState::Other("another text".into()));
     let error = transaction.undo(&change(), "asked", false, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("99-mine.conf"), "{error}");
@@ -198,7 +198,7 @@ fn what_was_so_from_the_start_is_not_ours_to_undo() {
     let before = listing(&place.tree);
     let transaction = Transaction::new(&place.lock, &place.root, None);
     assert!(transaction.apply(request(steps), &mut |_| {}).unwrap().written.is_empty());
-    let change = Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+    let change = Standing::new(place.lock.state()).list().unwrap().0.remove(0);
     transaction.undo(&change, "asked", false, &mut |_| {}).unwrap();
     assert_eq!(listing(&place.tree), before);
 }
@@ -214,9 +214,9 @@ fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
             let transaction = Transaction::new(&place.lock, &place.root, None);
             let whole = transaction.apply(request(steps.clone()), &mut |_| {}).unwrap();
             let after = listing(&place.tree);
-            let change = |_: &()| Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+            let change = |_: &()| Standing::new(place.lock.state()).list().unwrap().0.remove(0);
             transaction.undo(&change(&()), "to begin again", false, &mut |_| {}).unwrap();
-            let standing = Standing::of(place.lock.state());
+            let standing = Standing::new(place.lock.state());
             let head = Head { number: standing.next().unwrap(), ..change(&()).head };
             let mut record = standing.begin(&head).unwrap();
             let mut written = perform::Written::default();
@@ -303,7 +303,7 @@ fn what_the_boot_after_a_cut_undo_has_made_again_is_undone_again() {
     let before = listing(&place.tree);
     let transaction = Transaction::new(&place.lock, &place.root, None);
     let number = transaction.apply(request(edit()), &mut |_| ()).unwrap().number;
-    let standing = Standing::of(place.lock.state());
+    let standing = Standing::new(place.lock.state());
     let change = |number| standing.list().unwrap().0.into_iter().find(|change| change.head.number == number).unwrap();
     let knob = edit().iter().position(|step| matches!(step, Step::SetKnob { .. })).unwrap();
     let mut record = standing.reopen(&change(number)).unwrap();

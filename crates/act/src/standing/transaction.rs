@@ -98,7 +98,7 @@ impl<'a> Transaction<'a> {
     #[must_use]
     pub fn new(lock: &'a RunLock, root: &'a Root, crash_after: Option<u64>) -> Transaction<'a> {
         signals::install();
-        Transaction { root, standing: Standing::of(lock.state()), _lock: lock, crash_after }
+        Transaction { root, standing: Standing::new(lock.state()), _lock: lock, crash_after }
     }
 
     /// Makes a change: every step is taken and read back, or all are taken back. `progress` is told each step before it is taken.

@@ -23,7 +23,7 @@ pub(super) const TOPIC: Topic = Topic {
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let left = available::of(inputs.snapshot);
+    let left = available::from_snapshot(inputs.snapshot);
     let available = left.map(|left| left.bytes);
     out.add("available (now)", available, left.map_or("", available::Available::source));
     let arc = left.map(|left| left.arc).filter(|arc| arc.0 > 0);
@@ -40,11 +40,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
     out.meminfo(inputs, "page cache (now)", "Active(file) + Inactive(file)");
     out.meminfo(inputs, "kernel objects that can be freed (now)", "SReclaimable");
-    let marks = watermarks::of(inputs.snapshot, inputs.window);
+    let marks = watermarks::from_snapshot(inputs.snapshot, inputs.window);
     let low = marks.map(|m| m.nodes.iter().map(|n| n.low).sum::<ramline_units::Bytes>());
     out.add("reserve: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
     out.refaults(inputs, "file pages read again");
-    let group = group::of(inputs.snapshot);
+    let group = group::from_snapshot(inputs.snapshot);
     let value = group.as_ref().map(|g| g.limit);
     out.add("limit of this group", value, "memory.max or memory.limit_in_bytes, the tightest up to the root");
     let value = group.as_ref().and_then(|g| g.current);

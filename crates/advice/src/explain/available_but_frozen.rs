@@ -44,7 +44,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     match available {
         None => unseen(inputs, "meminfo"),
         Some(available) => {
-            let state = verdict::of(snapshot, inputs.window).map(|v| v.state);
+            let state = verdict::from_snapshot(snapshot, inputs.window).map(|v| v.state);
             let now = match state {
                 Some(VerdictState::Comfortable | VerdictState::Reclaiming) => {
                     "It does not happen here now: no task waits for memory"

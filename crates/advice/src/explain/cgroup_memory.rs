@@ -37,7 +37,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if let Some(group) = own {
         charged(group, out);
     }
-    let room = group::of(inputs.snapshot);
+    let room = group::from_snapshot(inputs.snapshot);
     out.add("limit that applies here", seen.map(|c| limit(c.effective_max)), "the tightest on the way to the root");
     out.add("available below it (now)", room.as_ref().map(|g| g.room), "limit - current + inactive_file");
     let groups = inputs.snapshot.groups.data().filter(|g| !g.list.is_empty());

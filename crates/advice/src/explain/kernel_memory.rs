@@ -49,7 +49,7 @@ const BESIDE: &[(Term, &str)] = &[
 const SHRINKS: [Term; 3] = [Term::SlabReclaimable, Term::KernelReclaimable, Term::GpuReclaim];
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let ledger = Ledger::of(inputs.snapshot);
+    let ledger = Ledger::from_snapshot(inputs.snapshot);
     let rows = BESIDE.iter().chain(TERMS).filter_map(|(term, source)| {
         let line = ledger.as_ref()?.line(*term).filter(|line| line.bytes.0 > 0)?;
         Some((line.label.as_str(), line.bytes, *source))
@@ -80,12 +80,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     match &ledger {
         None => unseen(inputs, "meminfo"),
-        Some(ledger) => of_kernel(ledger, available::of(inputs.snapshot).map_or(Bytes::ZERO, |of| of.arc)),
+        Some(ledger) => sentence(ledger, available::from_snapshot(inputs.snapshot).map_or(Bytes::ZERO, |of| of.arc)),
     }
 }
 
-/// The same numbers as the picture of `show`: what is not the kernel's own is said beside it.
-fn of_kernel(ledger: &Ledger, arc_shrinks: Bytes) -> String {
+/// The sentence with the same numbers as the picture of `show`: what is not the kernel's own is said beside it.
+fn sentence(ledger: &Ledger, arc_shrinks: Bytes) -> String {
     let sum = |terms: &mut dyn Iterator<Item = Term>| terms.map(|term| ledger.bytes(term)).sum::<Bytes>();
     let total = sum(&mut TERMS.iter().map(|(term, _)| *term)) + ledger.leftover_of_kernel();
     let shrinks = sum(&mut SHRINKS.into_iter());

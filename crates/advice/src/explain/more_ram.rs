@@ -25,7 +25,7 @@ pub(super) const TOPIC: Topic = Topic {
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let room = available::of(inputs.snapshot).map(|of| of.bytes).zip(meminfo.and_then(|m| m.mem_total));
+    let room = available::from_snapshot(inputs.snapshot).map(|of| of.bytes).zip(meminfo.and_then(|m| m.mem_total));
     out.add(
         "available (now)",
         room.map(|(some, all)| format!("{some} of {all}")),
@@ -45,7 +45,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.put(&format!("the group: {}", number.what), number.value.clone(), &number.source);
     }
     let Some((available, total)) = room else { return unseen(inputs, "meminfo") };
-    match (need::of(inputs), group) {
+    match (need::swap_reason(inputs), group) {
         (Some(why), _) => format!("Yes, or compressed swap: {}.", why.text),
         (None, Some(group)) => {
             format!(

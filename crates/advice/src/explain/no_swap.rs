@@ -33,7 +33,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "of it not used lately (now)", "Inactive(anon)");
     let cache = out.meminfo(inputs, "file pages: all that can be dropped (now)", "Active(file) + Inactive(file)");
     let mapped = out.meminfo(inputs, "mapped by programs: code, files, shared memory (now)", "Mapped");
-    let left = available::of(inputs.snapshot);
+    let left = available::from_snapshot(inputs.snapshot);
     out.add("available (now)", left.map(|left| left.bytes), left.map_or("", available::Available::source));
     out.refaults(inputs, "file pages read again");
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
@@ -41,7 +41,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("to read the mapped pages again, one by one", reread, source);
     out.first(&["in swap", "available", "process memory", "of it not used", "file pages: all"]);
     if matches!(areas.as_deref(), Some([])) {
-        out.to_do = opinion::of(inputs, &["zram", "swap"])
+        out.to_do = opinion::for_targets(inputs, &["zram", "swap"])
             .unwrap_or_else(|| "Nothing: memory is not known to be short.".into());
     }
     match areas.as_deref() {

@@ -28,7 +28,7 @@ pub(super) const TOPIC: Topic = Topic {
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
-    let marks = watermarks::of(snapshot, inputs.window);
+    let marks = watermarks::from_snapshot(snapshot, inputs.window);
     let nodes = marks.as_ref().map(|m| m.nodes.as_slice()).unwrap_or_default();
     let page = snapshot.machine.page_size;
     for node in nodes {

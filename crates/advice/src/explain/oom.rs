@@ -37,7 +37,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "file pages that can be dropped (now)", "Active(file) + Inactive(file)");
     out.meminfo(inputs, "free swap (now)", "SwapFree");
     out.meminfo(inputs, "free memory (now)", "MemFree");
-    let room = group::of(snapshot);
+    let room = group::from_snapshot(snapshot);
     let value = room.as_ref().map(|g| g.room);
     out.add("available below the limit of this group (now)", value, "limit - current + inactive_file");
     out.add(

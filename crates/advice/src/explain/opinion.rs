@@ -14,7 +14,7 @@ pub(super) const WANTS: Wanted =
     Wanted { blocks: true, mounts: true, zswap: true, killers: true, groups: true, configured: true, ..LIGHT };
 
 /// What is planned for the first of these targets that is not to be left alone, or for the first of them: `zram`, `vm.swappiness`.
-pub(super) fn of(inputs: &Inputs<'_>, targets: &[&str]) -> Option<String> {
+pub(super) fn for_targets(inputs: &Inputs<'_>, targets: &[&str]) -> Option<String> {
     let ask = Ask { topics: vec![Planned::Swap, Planned::Zram, Planned::Vm], ..Ask::default() };
     let plan = planning::plan(inputs, &SetUp::default(), &ask);
     let of = |target: &&str| plan.lines.iter().find(|line| line.target.starts_with(*target));

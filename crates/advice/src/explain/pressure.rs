@@ -42,8 +42,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.add("scanned by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
         out.add("allocations that reclaimed themselves", rate(rates.allocstall, "times"), "/proc/vmstat allocstall_*");
     }
-    let left = available::of(inputs.snapshot);
-    let room = left.zip(inputs.snapshot.mem_total()).map(|(left, total)| verdict::of_total(left.bytes, total));
+    let left = available::from_snapshot(inputs.snapshot);
+    let room = left.zip(inputs.snapshot.mem_total()).map(|(left, total)| verdict::amount_of(left.bytes, total));
     out.add("available on the machine (now)", room.clone(), left.map_or("", available::Available::source));
     // Its trouble is the group's: the machine and the group are answered each by itself.
     let group = group_at_its_limit(inputs);

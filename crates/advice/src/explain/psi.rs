@@ -43,7 +43,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             );
         }
     }
-    let seen = pressure::of(snapshot, inputs.window);
+    let seen = pressure::from_snapshot(snapshot, inputs.window);
     let over = seen.memory.as_ref().and_then(|m| m.some_percent).zip(seen.span);
     let value = over.map(|(percent, span)| format!("{percent:.2} % of {span}"));
     out.add("memory, some task, over the window", value, "growth of total= in /proc/pressure/memory");

@@ -22,7 +22,7 @@ pub(super) const TOPIC: Topic = Topic {
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
-    let mounts = tmpfs::of(snapshot);
+    let mounts = tmpfs::from_snapshot(snapshot);
     let shmem = out.meminfo(inputs, "in RAM (now)", "Shmem");
     let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
     out.add("of RAM", share.map(percent), "Shmem / MemTotal");

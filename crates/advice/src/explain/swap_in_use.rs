@@ -2,7 +2,7 @@
 
 use ramline_model::groups::{self, SwapOwner};
 use ramline_model::swap::{self, SwapVerdict};
-use ramline_model::verdict::of_total;
+use ramline_model::verdict::amount_of;
 
 use super::opinion;
 use crate::prelude::*;
@@ -25,7 +25,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let state = swap::of(inputs.snapshot, inputs.window);
+    let state = swap::from_snapshot(inputs.snapshot, inputs.window);
     for area in state.iter().flat_map(|state| &state.areas) {
         let value = format!("{} of {} used, priority {}", area.used, area.size, area.priority);
         out.put(&area.path, value, "/proc/swaps");
@@ -45,11 +45,13 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "in swap and in RAM: read back and unchanged (now)", "SwapCached");
     let value = look::stall(inputs.snapshot).map(|s| format!("{:.2} % of the last 10 s", s.avg10));
     out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
-    if let Some(planned) = opinion::of(inputs, &["zram", "swap"]).filter(|planned| !planned.starts_with("Nothing")) {
+    if let Some(planned) =
+        opinion::for_targets(inputs, &["zram", "swap"]).filter(|planned| !planned.starts_with("Nothing"))
+    {
         out.to_do = planned;
     }
     let owner = groups::swap_owner(inputs.snapshot);
-    let value = owner.as_ref().map(|of| format!("{}: {}", of.path, of_total(of.swap, of.used)));
+    let value = owner.as_ref().map(|of| format!("{}: {}", of.path, amount_of(of.swap, of.used)));
     out.add("most of it is of one group (now)", value, "memory.swap.current, or memory.memsw.usage_in_bytes");
     if let Some(SwapOwner { path, limit: Some(limit), .. }) = &owner {
         let show = format!("ramline show cgroups {}", word(path));
@@ -86,7 +88,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
 
 /// Whose most of it is, and whether a limit put it there.
 fn owned(of: &SwapOwner) -> String {
-    let part = of_total(of.swap, of.used);
+    let part = amount_of(of.swap, of.used);
     match (of.limit, of.hits) {
         (Some(limit), Some(hits)) => format!(
             " Group {} has {part}: it stands at its own limit of {limit}, met {hits} times, which put it there whatever the machine has free.",

@@ -21,7 +21,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let state = swap::of(inputs.snapshot, inputs.window);
+    let state = swap::from_snapshot(inputs.snapshot, inputs.window);
     let areas = state.as_ref().map(|s| s.areas.as_slice()).unwrap_or_default();
     out.add("swap areas", state.as_ref().map(|s| s.areas.len()), "/proc/swaps");
     for area in areas {

@@ -28,7 +28,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("vm.swappiness", current, "/proc/sys/vm/swappiness");
     let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()?.swappiness);
     out.add("swappiness of this group", own, "memory.swappiness");
-    if let Some(now) = current.map(|s| balance::of(s, mglru)).filter(|_| !mglru) {
+    if let Some(now) = current.map(|s| balance::for_swappiness(s, mglru)).filter(|_| !mglru) {
         out.add("process memory, share of scanning at equal costs", Some(percent(now.equal_costs)), "s/200");
         let band = format!("{} to {}", percent(now.file_costless), percent(now.anon_costless));
         out.put(
@@ -52,7 +52,9 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     if matches!(areas.as_deref(), Some([])) {
         out.to_do = "Nothing: without swap the setting has no effect.".into();
     }
-    if let Some(planned) = opinion::of(inputs, &["vm.swappiness"]).filter(|_| !matches!(areas.as_deref(), Some([]))) {
+    if let Some(planned) =
+        opinion::for_targets(inputs, &["vm.swappiness"]).filter(|_| !matches!(areas.as_deref(), Some([])))
+    {
         out.to_do = planned;
     }
     match (current, areas.as_deref()) {
@@ -67,7 +69,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
                 _ if mglru => mglru_words(s),
                 _ => format!(
                     "at equal costs {} of scanning goes to process memory",
-                    percent(balance::of(s, false).equal_costs)
+                    percent(balance::for_swappiness(s, false).equal_costs)
                 ),
             };
             let implied = implied.map(|i| format!(" The measured costs imply about {i}.")).unwrap_or_default();

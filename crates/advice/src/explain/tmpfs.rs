@@ -24,7 +24,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let state = tmpfs::of(inputs.snapshot);
+    let state = tmpfs::from_snapshot(inputs.snapshot);
     for mount in state.iter().flat_map(|s| &s.mounts).filter(|m| m.fs == "tmpfs" && !placeholder(m)) {
         if let Some((used, size)) = mount.used.zip(mount.size) {
             out.put(&format!("tmpfs on {}", mount.at), format!("{used} of {size}"), "statfs");

@@ -1,7 +1,7 @@
 //! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
 use ramline_model::ledger::{Freeable, Ledger, LedgerLine, Term};
-use ramline_model::verdict::of_total;
+use ramline_model::verdict::amount_of;
 
 use crate::prelude::*;
 
@@ -44,7 +44,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         by_cache,
         "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable",
     );
-    let ledger = Ledger::of(inputs.snapshot);
+    let ledger = Ledger::from_snapshot(inputs.snapshot);
     let mut held = Bytes::ZERO;
     if let Some(ledger) = &ledger {
         let mut lines: Vec<_> = ledger.lines.iter().filter(|line| is_used(line)).collect();
@@ -60,7 +60,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         (Some(total), Some(ledger)) if ledger.lines.iter().any(is_used) => sentence(held, total, &ledger),
         (Some(total), Some(_)) if by_available.is_some() => format!(
             "About {} is used, by MemTotal less MemAvailable; by what is not known: /proc/meminfo has no line for it.",
-            of_total(by_available.unwrap_or_default(), total)
+            amount_of(by_available.unwrap_or_default(), total)
         ),
         _ => unseen(inputs, "meminfo"),
     }
@@ -77,7 +77,7 @@ fn sentence(held: Bytes, total: Bytes, ledger: &Ledger) -> String {
     };
     format!(
         "{} ({}) is used. Processes have {processes} of it, tmpfs and shared memory {shared}, the kernel and drivers {rest}{whose}.",
-        of_total(held, total),
+        amount_of(held, total),
         percent(held.share_of(total).unwrap_or(0.0))
     )
 }

@@ -21,7 +21,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let seen = watermarks::of(inputs.snapshot, inputs.window);
+    let seen = watermarks::from_snapshot(inputs.snapshot, inputs.window);
     for zone in seen.iter().flat_map(|marks| &marks.nodes).flat_map(|node| &node.zones) {
         out.put(&format!("node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo");
     }

@@ -21,7 +21,7 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let state = zram::of(inputs.snapshot);
+    let state = zram::from_snapshot(inputs.snapshot);
     let devices = state.as_ref().map(|s| s.devices.as_slice()).unwrap_or_default();
     out.add("zram devices", state.as_ref().map(|_| devices.len()), "/sys/block/zram*");
     let mut short = None;

@@ -27,9 +27,9 @@ pub(super) const TOPIC: Topic = Topic {
 };
 
 fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
-    let state = zram::of(inputs.snapshot);
+    let state = zram::from_snapshot(inputs.snapshot);
     let areas = look::areas(inputs.snapshot);
-    let marks = watermarks::of(inputs.snapshot, inputs.window);
+    let marks = watermarks::from_snapshot(inputs.snapshot, inputs.window);
     out.add("1. zram is", Some(state.as_ref().map_or("not seen", |s| rung(s.rung))), "/sys/block/zram*, /proc/swaps");
     let container = state.as_ref().and_then(|s| s.container.clone());
     out.add(
@@ -65,7 +65,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }),
         "/proc/zoneinfo free, min",
     );
-    if let Some(planned) = opinion::of(inputs, &["zram"]) {
+    if let Some(planned) = opinion::for_targets(inputs, &["zram"]) {
         out.to_do = planned;
     }
     short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref())
@@ -136,7 +136,7 @@ fn balance_numbers(inputs: &Inputs<'_>, out: &mut Explanation) {
         out.put("4. the balance", "not seen", "/proc/sys/vm/swappiness");
         return;
     };
-    let now = balance::of(s, mglru);
+    let now = balance::for_swappiness(s, mglru);
     let weights = balance::weights(s, 1, 1);
     let value = if mglru {
         format!("vm.swappiness {s}; MGLRU compares refaults, so no share is known")

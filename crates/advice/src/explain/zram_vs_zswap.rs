@@ -36,7 +36,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("writes cold pages back under pressure", value, "/sys/module/zswap/parameters/shrinker_enabled");
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped)).filter(|(_, stored)| stored.0 > 0);
     let words = pool.map(|(pool, stored)| {
-        format!("{stored} in {pool}{}", Ratio::of(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default())
+        format!("{stored} in {pool}{}", Ratio::from_sizes(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default())
     });
     out.add("kept by zswap", words, "/proc/meminfo Zswapped, Zswap");
     for area in &areas {

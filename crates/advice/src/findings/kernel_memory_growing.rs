@@ -104,7 +104,7 @@ fn slab(window: &Window<'_>) -> Option<Growth> {
 
 /// Beyond what the readings of the ledger themselves may be apart, and what was on its way to the hypervisor during one of them.
 fn leftover(window: &Window<'_>) -> Option<Growth> {
-    let (before, after) = (Ledger::of(window.before)?, Ledger::of(window.after)?);
+    let (before, after) = (Ledger::from_snapshot(window.before)?, Ledger::from_snapshot(window.after)?);
     let bytes = |ledger: &Ledger| Bytes(u64::try_from(ledger.leftover.0).unwrap_or(0));
     let growth = Growth {
         what: LEFTOVER,

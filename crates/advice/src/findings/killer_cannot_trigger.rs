@@ -49,7 +49,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
     let memory = percent_of(seen.memory_percent.unwrap_or(EARLYOOM_PERCENT), total);
     // Of percent and size the lower one counts.
     let memory = seen.memory.map_or(memory, |size| if seen.memory_percent.is_some() { size.min(memory) } else { size });
-    let low: Bytes = watermarks::of(snapshot, None)?.nodes.iter().map(|node| node.low).sum();
+    let low: Bytes = watermarks::from_snapshot(snapshot, None)?.nodes.iter().map(|node| node.low).sum();
     if memory < low {
         return Some(Draft {
             weight: Weight::Warning,

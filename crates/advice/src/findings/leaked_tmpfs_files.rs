@@ -49,8 +49,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         evidence: deleted
             .iter()
             .take(3)
-            .map(|object| of_object(object))
-            .chain(named.iter().take(3).map(|file| of_file(file)))
+            .map(|object| evidence_of_object(object))
+            .chain(named.iter().take(3).map(|file| evidence_of_file(file)))
             .collect(),
         confidence: if mostly_deleted { Confidence::Medium } else { Confidence::Low },
         ..Draft::default()
@@ -77,13 +77,13 @@ fn way_out(deleted: &[&Object], named: &[&File]) -> String {
     close.into_iter().chain(remove).collect::<Vec<_>>().join("; ")
 }
 
-fn of_object(object: &Object) -> Evidence {
+fn evidence_of_object(object: &Object) -> Evidence {
     let holders: Vec<String> = object.holders.iter().map(|h| format!("{} ({})", h.name, h.pid)).collect();
     let value = format!("{}, open in {}, untouched for {}", object.amount.all(), holders.join(", "), age(object.age));
     evidence(&object.name, value, "/proc/PID/fd")
 }
 
-fn of_file(file: &File) -> Evidence {
+fn evidence_of_file(file: &File) -> Evidence {
     let value = format!("{}, open nowhere, untouched for {}", file.amount.all(), age(file.age));
     evidence(&file.path, value, "the directory")
 }

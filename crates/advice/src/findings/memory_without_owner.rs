@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
-    let ledger = Ledger::of(inputs.snapshot)?;
+    let ledger = Ledger::from_snapshot(inputs.snapshot)?;
     let all = unowned::large(inputs.snapshot, &ledger);
     let most = all.first()?;
     let available = available::bytes(inputs.snapshot)?;
@@ -63,7 +63,7 @@ struct LowMemory {
 }
 
 fn low_memory(inputs: &Inputs<'_>, most: &Unowned) -> Option<LowMemory> {
-    let nodes = watermarks::of(inputs.snapshot, None).filter(|_| most.form == Form::Slab)?.nodes;
+    let nodes = watermarks::from_snapshot(inputs.snapshot, None).filter(|_| most.form == Form::Slab)?.nodes;
     let mut low = LowMemory { managed: Bytes::ZERO, left: Bytes::ZERO };
     for node in &nodes {
         let zones = node.kernel_zones.as_ref()?;

@@ -64,7 +64,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         weight,
         // Which one it is this rule does not know.
         group: in_a_group.then(String::new),
-        effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, anonymous) },
+        effect: if in_a_group { effect_in_group(inputs) } else { effect(inputs, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,
         way: if in_a_group { Way::Own } else { Way::Lines("compressed swap in RAM, a swap file, or both") },
@@ -72,7 +72,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     })
 }
 
-fn of_the_group(inputs: &Inputs<'_>) -> String {
+fn effect_in_group(inputs: &Inputs<'_>) -> String {
     let free = available::bytes(inputs.snapshot);
     let free = free.map(|free| format!(" ({free} are available)")).unwrap_or_default();
     format!("the machine itself is not short of memory{free}: raise the limit of that group first, or give it swap")

@@ -45,8 +45,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         1 => format!("; 1 of {count} rules could not be judged for want of figures"),
         n => format!("; {n} of {count} rules could not be judged for want of figures"),
     };
-    let about = if available::of(inputs.snapshot).is_some_and(|of| of.from.is_estimate()) { "about " } else { "" };
-    let group = group::of(inputs.snapshot);
+    let about =
+        if available::from_snapshot(inputs.snapshot).is_some_and(|of| of.from.is_estimate()) { "about " } else { "" };
+    let group = group::from_snapshot(inputs.snapshot);
     let title = match (&short, available::bytes(inputs.snapshot).zip(inputs.snapshot.mem_total())) {
         _ if inputs.snapshot.meminfo.data().is_none() => format!("Could not judge: {gaps}"),
         _ if unseen => format!("Could not judge: no MemTotal was seen; {gaps}"),

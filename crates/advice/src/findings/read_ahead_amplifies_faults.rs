@@ -84,7 +84,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 
 /// Tasks waited for memory over the window, or that is not measured.
 fn waits(inputs: &Inputs<'_>) -> bool {
-    let memory = pressure::of(inputs.snapshot, inputs.window).memory;
+    let memory = pressure::from_snapshot(inputs.snapshot, inputs.window).memory;
     memory.and_then(|p| p.some_percent).is_none_or(|percent| percent >= STALL_PERCENT)
 }
 

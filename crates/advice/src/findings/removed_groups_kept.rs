@@ -30,7 +30,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let mut grounds =
         vec![evidence("removed groups", dying, "cgroup.stat nr_dying_subsys_memory, or nr_dying_descendants")];
     grounds.add("groups that are there", alive, "the tree of groups");
-    let ledger = Ledger::of(inputs.snapshot);
+    let ledger = Ledger::from_snapshot(inputs.snapshot);
     let of = |term| ledger.as_ref().map(|ledger| ledger.bytes(term)).filter(|bytes| bytes.0 > 0);
     grounds.add("per-CPU data", of(Term::Percpu), "/proc/meminfo Percpu");
     grounds.add("kernel objects in use", of(Term::SlabUnreclaimable), "/proc/meminfo SUnreclaim");

@@ -89,7 +89,7 @@ fn stands_for(swappiness: u64) -> f64 {
 }
 
 fn costs(swap_in: &Cost<'_>, reload: &Cost<'_>, r: f64, current: u64, advised: u64) -> Vec<Evidence> {
-    let now = balance::of(current, false);
+    let now = balance::for_swappiness(current, false);
     vec![
         reload.evidence("a random re-read of a file"),
         swap_in.evidence("a swap-in"),

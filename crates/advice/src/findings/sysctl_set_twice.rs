@@ -70,7 +70,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 }
 
 fn wrong(seen: &Configured, key: &str) -> Option<(Setting, Wrong)> {
-    let of_key: Vec<&Setting> = seen.of(key).collect();
+    let of_key: Vec<&Setting> = seen.for_key(key).collect();
     let winner = *of_key.last()?;
     let loser = of_key.iter().rev().find(|s| is_admins(s) && s.value != winner.value).map(|s| (*s).clone());
     let told = |wrong| Some((winner.clone(), wrong));
@@ -90,7 +90,7 @@ fn wrong(seen: &Configured, key: &str) -> Option<(Setting, Wrong)> {
             } else {
                 None
             };
-            twin.is_some_and(|twin| seen.of(twin).next().is_some())
+            twin.is_some_and(|twin| seen.for_key(twin).next().is_some())
         });
     let differs = now != &winner.value && same_shape && !replaced && !NOT_VALUES.contains(&key);
     if differs { told(Wrong::NotInForce { now: now.clone() }) } else { None }

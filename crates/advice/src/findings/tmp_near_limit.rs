@@ -31,7 +31,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 }
 
 fn full_tmpfs(snapshot: &Snapshot) -> Option<Draft> {
-    let state = tmpfs::of(snapshot)?;
+    let state = tmpfs::from_snapshot(snapshot)?;
     let mount = state.mounts.iter().find(|m| m.at == "/tmp" || m.also_at.iter().any(|at| at == "/tmp"))?;
     let (what, share) = tmpfs_rule::fullness(mount)?;
     Some(Draft {

@@ -27,7 +27,7 @@ pub(super) const NEAR: f64 = 0.9;
 const LEAST_SIZE: Bytes = Bytes::from_mib(1);
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
-    let state = tmpfs::of(inputs.snapshot)?;
+    let state = tmpfs::from_snapshot(inputs.snapshot)?;
     let written = writable(inputs.snapshot);
     let mounts =
         || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && written.contains(m.at.as_str()));

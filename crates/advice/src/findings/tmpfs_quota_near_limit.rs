@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
-    let state = tmpfs::of(inputs.snapshot)?;
+    let state = tmpfs::from_snapshot(inputs.snapshot)?;
     let mut near: Vec<(&TmpfsMount, &QuotaUse)> = state
         .mounts
         .iter()

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 const DEFAULT: u64 = 10;
 
 fn check(inputs: &Inputs<'_>) -> Option<Draft> {
-    let marks = watermarks::of(inputs.snapshot, None)?;
+    let marks = watermarks::from_snapshot(inputs.snapshot, None)?;
     let scale = marks.scale.filter(|scale| scale.value != DEFAULT && !scale.has_effect)?;
     // Where the default does have an effect, a lower value takes it away, and so does something.
     if bytes_of(scale.crossover).0 < DEFAULT {

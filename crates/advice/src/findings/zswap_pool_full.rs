@@ -40,7 +40,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let (out, back) = (moved("zswpwb"), moved("pswpin"));
     let is_busy = out.zip(back).is_some_and(|(out, back)| out > 0.0 && back > 0.0);
     let mut grounds = vec![
-        evidence("pool", verdict::of_total(pool, limit), "/proc/meminfo Zswap; MemTotal and max_pool_percent"),
+        evidence("pool", verdict::amount_of(pool, limit), "/proc/meminfo Zswap; MemTotal and max_pool_percent"),
         evidence("pages in it", stored, "/proc/meminfo Zswapped"),
     ];
     grounds.add("compressed to", pool.share_of(stored).map(percent), "Zswap / Zswapped");
@@ -54,7 +54,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     Some(Draft {
         title: format!(
             "The pool of zswap is full ({} at max_pool_percent {most}): what is swapped out next goes to the disk",
-            verdict::of_total(pool, limit)
+            verdict::amount_of(pool, limit)
         ),
         weight: if is_busy { Weight::Warning } else { Weight::Note },
         effect: format!(

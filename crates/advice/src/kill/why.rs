@@ -10,7 +10,7 @@ pub(super) const NOT_IN_ONE_REPORT: &str = " Which process grew before is in no 
 pub(super) fn why(kill: &Kill) -> Vec<String> {
     let mut out = Vec::new();
     out.extend(cause(kill));
-    out.extend(kill.reasons.iter().filter_map(|reason| of_reason(reason, kill)));
+    out.extend(kill.reasons.iter().filter_map(|reason| reason_text(reason, kill)));
     out.extend(victim(kill));
     out.extend(
         kill.group.as_deref().filter(|path| path.len() > 1).map(|path| format!("Control group: {}", escape(path))),
@@ -28,14 +28,14 @@ fn cause(kill: &Kill) -> Option<String> {
         KillCause::SlabGrowth => sum.map(|sum| {
             let caches: Vec<String> = kill.slabs.iter().take(3).map(|(name, bytes)| format!("{} {bytes}", escape(name))).collect();
             let named = if caches.is_empty() { String::new() } else { format!(" Largest that cannot be reclaimed: {}.", caches.join(", ")) };
-            let of = of_usable(sum, sum.slab());
+            let of = share_of_usable(sum);
             format!(
                 "Kernel objects (slab) fill {}{of}: {} cannot be reclaimed, {} could be once nothing holds it.{named}",
                 sum.slab(), sum.part(PartKind::SlabUnreclaimable), sum.part(PartKind::SlabReclaimable)
             )
         }),
         KillCause::KernelUnaccounted => sum.map(|sum| {
-            format!("{} is in no counter: usable RAM less all parts below. Who holds it (driver, balloon, ZFS, zram, network) is not in the log.", of(sum, sum.unaccounted.unwrap_or_default()))
+            format!("{} is in no counter: usable RAM less all parts below. Who holds it (driver, balloon, ZFS, zram, network) is not in the log.", amount(sum, sum.unaccounted.unwrap_or_default()))
         }),
         KillCause::HugepagesReserved if kill.killer == Killer::Hugetlb => Some("A fault in a mapping of huge pages found no free one: free pages may be promised to others.".to_owned()),
         KillCause::HugepagesReserved => sum.map(|sum| part(sum, PartKind::HugePages, "is set aside as huge pages, used or not")),
@@ -65,16 +65,16 @@ fn cause(kill: &Kill) -> Option<String> {
     }
 }
 
-fn of(sum: &KillSum, bytes: Bytes) -> String {
-    format!("{bytes}{}", of_usable(sum, bytes))
+fn amount(sum: &KillSum, bytes: Bytes) -> String {
+    format!("{bytes}{}", share_of_usable(sum))
 }
 
-fn of_usable(sum: &KillSum, _: Bytes) -> String {
+fn share_of_usable(sum: &KillSum) -> String {
     sum.usable.map(|usable| format!(" of {usable} usable")).unwrap_or_default()
 }
 
 fn part(sum: &KillSum, kind: PartKind, what: &str) -> String {
-    format!("{} {what}.", of(sum, sum.part(kind)))
+    format!("{} {what}.", amount(sum, sum.part(kind)))
 }
 
 fn user(kill: &Kill, sum: &KillSum) -> String {
@@ -98,7 +98,7 @@ fn user(kill: &Kill, sum: &KillSum) -> String {
         None if kill.programs.is_empty() => String::new(),
         None => " No single program has half of it.".to_owned(),
     };
-    format!("Processes fill {}{swap}.{who}", of(sum, anon))
+    format!("Processes fill {}{swap}.{who}", amount(sum, anon))
 }
 
 fn in_group(kill: &Kill, statistic: &str, what: &str) -> Option<String> {
@@ -210,7 +210,7 @@ fn kib(bytes: Bytes) -> String {
     format!("{} kB", bytes.0 / 1024)
 }
 
-fn of_reason(reason: &Reason, kill: &Kill) -> Option<String> {
+fn reason_text(reason: &Reason, kill: &Kill) -> Option<String> {
     Some(match reason {
         Reason::Said(text) => format!("It says: {}", escape(text)),
         Reason::Contradicts(text) => format!("It says \"{}\", which its own figures contradict.", escape(text)),

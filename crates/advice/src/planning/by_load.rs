@@ -35,19 +35,20 @@ pub struct ByLoad {
 }
 
 impl ByLoad {
-    /// From the runs of one load under several settings.
+    /// The decision from the runs of one load under several settings.
     ///
     /// # Errors
     /// Why they decide nothing.
-    pub fn of(records: &[RunRecord]) -> Result<ByLoad, String> {
-        let table = SeriesTable::of(records).ok_or("it has no runs")?;
+    pub fn from_records(records: &[RunRecord]) -> Result<ByLoad, String> {
+        let table = SeriesTable::from_records(records).ok_or("it has no runs")?;
         if table.emulated {
             return Err("its processor was emulated: those seconds are no machine's".to_owned());
         }
         if table.no_pressure.is_some() {
             return Err("no run of it was short of memory".to_owned());
         }
-        let all: Vec<Contender<'_>> = table.arms.iter().filter_map(|arm| Contender::of(arm, records)).collect();
+        let all: Vec<Contender<'_>> =
+            table.arms.iter().filter_map(|arm| Contender::from_result(arm, records)).collect();
         let timed = all.iter().any(|one| one.time.is_some());
         let differ = all
             .windows(2)
@@ -141,7 +142,7 @@ impl ByLoad {
     /// A line that rests on it; what it was compared with stands where something is changed.
     pub(super) fn draft(&self, target: &str, old: Option<String>, changes: bool) -> Draft {
         let [first, others] = self.why.clone();
-        Draft::of(target, old, first).also(changes.then_some(others))
+        Draft::new(target, old, first).also(changes.then_some(others))
     }
 
     /// The algorithm of the zram it ran fastest with, `None` inside where it is not known; `None` where it was not zram.
@@ -161,8 +162,8 @@ impl ByLoad {
 /// Settings so near the fastest that some runs do not tell them apart, the fastest among them; none where it stands alone.
 #[must_use]
 pub fn nearly_fastest(records: &[RunRecord]) -> Vec<String> {
-    let Some(table) = SeriesTable::of(records) else { return Vec::new() };
-    let all = table.arms.iter().filter_map(|arm| Contender::of(arm, records)).filter(Contender::ended);
+    let Some(table) = SeriesTable::from_records(records) else { return Vec::new() };
+    let all = table.arms.iter().filter_map(|arm| Contender::from_result(arm, records)).filter(Contender::ended);
     let timed: Vec<_> = all.filter_map(|one| Some((one.arm.name.clone(), one.time?))).collect();
     let median = |time: &FigureResult| time.measurement.median;
     let Some((_, least)) = timed.iter().min_by(|a, b| median(a.1).total_cmp(&median(b.1))) else { return Vec::new() };
@@ -206,7 +207,7 @@ struct Contender<'a> {
 }
 
 impl<'a> Contender<'a> {
-    fn of(result: &'a ArmResult, records: &'a [RunRecord]) -> Option<Contender<'a>> {
+    fn from_result(result: &'a ArmResult, records: &'a [RunRecord]) -> Option<Contender<'a>> {
         let arm = &result.runs(records).next()?.arm;
         Some(Contender { arm, result, time: TIMES.iter().find_map(|name| result.figure(name)) })
     }

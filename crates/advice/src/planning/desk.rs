@@ -107,7 +107,7 @@ impl<'a> Desk<'a> {
         let at = |setting: &ramline_snapshot::configured::Setting| {
             format!("{}:{} ({})", setting.file, setting.line, setting.value)
         };
-        let mut out: Vec<String> = configured.into_iter().flat_map(|all| all.of(key)).map(at).collect();
+        let mut out: Vec<String> = configured.into_iter().flat_map(|all| all.for_key(key)).map(at).collect();
         let (tuned, rules): (Vec<_>, Vec<_>) =
             self.set_up.others_of(key).partition(|setting| setting.file.ends_with("tuned.conf"));
         let tuned = tuned.into_iter().map(at);
@@ -124,7 +124,7 @@ impl<'a> Desk<'a> {
     fn overruled(&self, key: &str) -> Result<(), String> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let configured = self.inputs.snapshot.configured.data();
-        let last = configured.and_then(|all| all.of(key).filter(|setting| setting.file != SYSCTL).last());
+        let last = configured.and_then(|all| all.for_key(key).filter(|setting| setting.file != SYSCTL).last());
         if let Some(last) = last.filter(|last| last.file == "/etc/sysctl.conf" || name(&last.file) > name(SYSCTL)) {
             let fix = format!("change it there or take the line out: {}:{}", last.file, last.line);
             return Err(format!("{} sets {key} at boot behind any file of ramline's; {fix}", last.file));

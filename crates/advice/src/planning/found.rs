@@ -63,8 +63,8 @@ fn line(desk: &mut Desk<'_>, rule: &Rule, target: &str) -> PlanLine {
         let blind = not_looked(desk.inputs).into_iter().find(|gap| gap.rules.contains(&rule.id));
         let source = format!("finding {}", rule.id);
         return match blind {
-            Some(gap) => Draft::of(target, now, reason(gap.why, source)).not_known(gap.fix),
-            None => Draft::of(target, now, reason(format!("{} is not found here now", rule.id), source))
+            Some(gap) => Draft::new(target, now, reason(gap.why, source)).not_known(gap.fix),
+            None => Draft::new(target, now, reason(format!("{} is not found here now", rule.id), source))
                 .set_by(desk.set_by(target))
                 .keep(),
         };
@@ -75,7 +75,7 @@ fn line(desk: &mut Desk<'_>, rule: &Rule, target: &str) -> PlanLine {
     });
     let new = settings.last().map_or_else(String::new, |last| last.then.to_string());
     let also = evidence.into_iter().map(|it| reason(format!("{}: {}", it.what, it.value), it.source));
-    let draft = Draft::of(target, old, reason(title, format!("finding {}", rule.id))).set_by(desk.set_by(target));
+    let draft = Draft::new(target, old, reason(title, format!("finding {}", rule.id))).set_by(desk.set_by(target));
     let risk = cost_if_wrong.unwrap_or_else(|| rule.cost_if_wrong.to_owned());
     let steps = desk.set(&settings);
     draft.also(also).change(new, effect, risk, steps)

@@ -18,7 +18,7 @@ const WORTH_A_WORD: f64 = 0.10;
 
 /// What a value leaves to programs.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct LeftForPrograms {
     /// In a sentence without its end.
     pub words: String,
     /// So little that the machine may stand still.
@@ -26,7 +26,7 @@ pub(super) struct Left {
 }
 
 /// What a value leaves to programs, where it takes much; `None` where it does not, or what decides was not seen.
-pub(super) fn of(snapshot: &Snapshot, name: &str, value: i64) -> Option<Left> {
+pub(super) fn left_for_programs(snapshot: &Snapshot, name: &str, value: i64) -> Option<LeftForPrograms> {
     let meminfo = snapshot.meminfo.data()?;
     let total = meminfo.mem_total?;
     let settings = snapshot.settings.data();
@@ -78,7 +78,7 @@ pub(super) fn of(snapshot: &Snapshot, name: &str, value: i64) -> Option<Left> {
         } else {
             format!("of {total} of RAM programs may use {left} with it, and have {used} now")
         };
-        Left { words, is_harsh: left < least || left < used }
+        LeftForPrograms { words, is_harsh: left < least || left < used }
     })
 }
 
@@ -104,12 +104,12 @@ mod tests {
             overcommit_ratio: Some(50),
             ..VmSettings::default()
         };
-        Snapshot { meminfo: Seen::of(meminfo), settings: Seen::of(settings), ..Snapshot::default() }
+        Snapshot { meminfo: Seen::new(meminfo), settings: Seen::new(settings), ..Snapshot::default() }
     }
 
     #[test]
     fn a_reserve_is_harsh_from_half_of_the_ram_on_since_the_high_watermark_is_half_as_much_again() {
-        let of = |kib: i64| super::of(&snapshot(900), "min_free_kbytes", kib);
+        let of = |kib: i64| super::left_for_programs(&snapshot(900), "min_free_kbytes", kib);
         assert!(!of(499 << 10).unwrap().is_harsh);
         let why = of(501 << 10).unwrap();
         assert!(why.is_harsh && why.words.contains("of 1000.0 MiB of RAM programs may use 248."), "{why:?}");
@@ -121,25 +121,27 @@ mod tests {
 
     #[test]
     fn what_programs_have_now_must_stay() {
-        let harsh = |available, pages| of(&snapshot(available), "nr_hugepages", pages).filter(|left| left.is_harsh);
+        let harsh = |available, pages| {
+            left_for_programs(&snapshot(available), "nr_hugepages", pages).filter(|left| left.is_harsh)
+        };
         assert_eq!(harsh(900, 300), None);
         assert!(harsh(900, 376).is_some());
         assert!(harsh(300, 300).unwrap().words.ends_with("and have 700.0 MiB now"));
-        assert_eq!(of(&snapshot(100), "swappiness", 200), None);
+        assert_eq!(left_for_programs(&snapshot(100), "swappiness", 200), None);
     }
 
     #[test]
     fn strict_accounting_is_harsh_where_more_is_committed_than_it_allows() {
-        let strict = of(&snapshot(900), "overcommit_memory", 2).unwrap();
+        let strict = left_for_programs(&snapshot(900), "overcommit_memory", 2).unwrap();
         assert!(
             !strict.is_harsh && strict.words.contains("commit 500.0 MiB with it and have committed 400.0 MiB"),
             "{strict:?}"
         );
-        assert!(of(&snapshot(900), "overcommit_ratio", 10).is_none(), "it is not in force");
+        assert!(left_for_programs(&snapshot(900), "overcommit_ratio", 10).is_none(), "it is not in force");
         let mut tight = snapshot(900);
         if let Some(meminfo) = tight.meminfo.data_mut() {
             meminfo.committed_as = Some(Bytes::from_mib(600));
         }
-        assert!(of(&tight, "overcommit_memory", 2).unwrap().is_harsh);
+        assert!(left_for_programs(&tight, "overcommit_memory", 2).unwrap().is_harsh);
     }
 }

@@ -29,7 +29,7 @@ fn earlyoom(desk: &Desk<'_>) -> Option<PlanLine> {
     let given: Vec<String> =
         percent("m", seen.memory_percent).into_iter().chain(percent("s", seen.swap_percent)).collect();
     let old = if given.is_empty() { "its own thresholds".to_owned() } else { given.join(" ") };
-    let draft = |why: String| Draft::of("earlyoom", Some(old.clone()), reason(why, seen.source.clone()));
+    let draft = |why: String| Draft::new("earlyoom", Some(old.clone()), reason(why, seen.source.clone()));
     let Some(found) = RULE.finding(desk.inputs) else {
         return Some(draft("its thresholds can be reached here".to_owned()).keep());
     };
@@ -43,7 +43,7 @@ fn oomd(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = desk.inputs.snapshot;
     let killers = snapshot.killers.data()?;
     let seen = killers.oomd.as_ref()?;
-    let draft = |why: String| Draft::of("systemd-oomd", Some(thresholds(seen)), reason(why, seen.source.clone()));
+    let draft = |why: String| Draft::new("systemd-oomd", Some(thresholds(seen)), reason(why, seen.source.clone()));
     // The rule looks at one of the two, earlyoom first.
     let found = RULE.finding(desk.inputs).filter(|_| killers.earlyoom.is_none());
     let Some(found) = found else {

@@ -64,7 +64,7 @@ fn line(desk: &Desk<'_>, service: &WatchedService) -> PlanLine {
     let old = need.limit.map(|limit| limit.to_string());
     let source = format!("ramline need {name}");
     let watched = format!("watched for {:.0} s", need.curve.watched.as_secs_f64());
-    let draft = |why: String| Draft::of(&target, old.clone(), reason(format!("{why} ({watched})"), source.clone()));
+    let draft = |why: String| Draft::new(&target, old.clone(), reason(format!("{why} ({watched})"), source.clone()));
     let size = match need.answer {
         NeedAnswer::Size(size) => Bytes(need.new_limit().unwrap_or(size).0.div_ceil(WHOLE) * WHOLE),
         NeedAnswer::Enough => return draft("hardly anything of it is evicted and read again".to_owned()).keep(),

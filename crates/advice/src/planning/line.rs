@@ -12,8 +12,8 @@ pub(super) fn reason(text: impl Into<String>, source: impl Into<String>) -> Reas
 pub(super) struct Draft(pub PlanLine);
 
 impl Draft {
-    /// A line.
-    pub fn of(target: &str, old: Option<String>, why: Reason) -> Draft {
+    /// A draft of the line for this target.
+    pub fn new(target: &str, old: Option<String>, why: Reason) -> Draft {
         Draft(PlanLine {
             target: target.to_owned(),
             old,

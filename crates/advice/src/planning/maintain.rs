@@ -29,7 +29,7 @@ fn line(desk: &Desk<'_>) -> Option<PlanLine> {
             Some(device) if device.is_bare() => "this kernel's zram has neither writeback nor recompression".to_owned(),
             Some(device) => format!("{} has no backing device and no second algorithm", device.device),
         };
-        return asked.then(|| Draft::of(TARGET, old, reason(why, "/sys/block")).keep());
+        return asked.then(|| Draft::new(TARGET, old, reason(why, "/sys/block")).keep());
     };
     let what = match work.backing.as_deref().filter(|backing| *backing != "none") {
         Some(backing) => {
@@ -37,7 +37,7 @@ fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         }
         None => format!("{} has a second algorithm, which is used only when it is asked for", work.device),
     };
-    let draft = Draft::of(TARGET, old, reason(what, format!("/sys/block/{}", work.device)));
+    let draft = Draft::new(TARGET, old, reason(what, format!("/sys/block/{}", work.device)));
     if own(UPKEEP_TIMER).is_some() && own(UPKEEP).is_some() {
         return Some(draft.keep());
     }

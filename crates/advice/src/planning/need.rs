@@ -11,8 +11,8 @@ const LEAST_AVAILABLE: f64 = 0.1;
 /// Tasks that waited for memory so many per cent of five minutes.
 const LONG_WAIT: f64 = 5.0;
 
-/// Why more room is wanted; `None` where it is not.
-pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Reason> {
+/// Why more swap is wanted; `None` where it is not.
+pub(crate) fn swap_reason(inputs: &Inputs<'_>) -> Option<Reason> {
     let snapshot = inputs.snapshot;
     let rule = crate::RULES.iter().find(|rule| rule.id == "no-swap-and-refaults");
     if let Some(found) = rule.and_then(|rule| rule.finding(inputs)).filter(|found| found.group.is_none()) {

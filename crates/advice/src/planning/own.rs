@@ -26,7 +26,7 @@ pub(super) fn plan(desk: &mut Desk<'_>) {
         let value = |name: &str| settings.and_then(|settings| settings.get(name).or_else(|| settings.other(name)));
         let now = value(name);
         let draft = |why: String, source: &str| {
-            Draft::of(key, now.map(|now| now.to_string()), reason(why, source)).set_by(desk.set_by(key))
+            Draft::new(key, now.map(|now| now.to_string()), reason(why, source)).set_by(desk.set_by(key))
         };
         let asked = || draft("you asked for it".to_owned(), &format!("--set {key}={then}"));
         let path = format!("/proc/sys/vm/{name}");
@@ -49,7 +49,7 @@ pub(super) fn plan(desk: &mut Desk<'_>) {
                 let instead = instead.and_then(|other| Some((other, value(other)?)));
                 let draft = asked();
                 let steps = desk.set(&[Setting { name, now, then: *then, instead }]);
-                let left = harsh::of(desk.inputs.snapshot, name, *then);
+                let left = harsh::left_for_programs(desk.inputs.snapshot, name, *then);
                 let risk = match &left {
                     Some(left) if left.is_harsh => format!("{}; the machine may stand still", left.words),
                     Some(left) => left.words.clone(),

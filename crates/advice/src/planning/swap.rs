@@ -53,7 +53,7 @@ fn kept(desk: &Desk<'_>, area: &SwapArea) -> PlanLine {
     if desk.set_up.encrypted.iter().any(|name| area.path.ends_with(&format!("/{name}"))) {
         also.push(reason("it is encrypted", "/etc/crypttab"));
     }
-    Draft::of(&area.path, Some(old), reason(why, "/proc/swaps")).set_by(set_by(desk, area)).also(also).keep()
+    Draft::new(&area.path, Some(old), reason(why, "/proc/swaps")).set_by(set_by(desk, area)).also(also).keep()
 }
 
 /// Its line in fstab, where that names it as the kernel does.
@@ -78,7 +78,7 @@ fn not_on(desk: &Desk<'_>, on: &[SwapArea]) -> Vec<PlanLine> {
     });
     let line = |entry: &edit::fstab::Entry<'_>| {
         let why = reason("fstab names it as swap, and it is not on", format!("/etc/fstab:{}", entry.line));
-        Draft::of(entry.what, Some("off".to_owned()), why).not_known(format!("sudo swapon {}", entry.what))
+        Draft::new(entry.what, Some("off".to_owned()), why).not_known(format!("sudo swapon {}", entry.what))
     };
     missing.map(line).collect()
 }
@@ -86,7 +86,7 @@ fn not_on(desk: &Desk<'_>, on: &[SwapArea]) -> Vec<PlanLine> {
 fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = desk.inputs.snapshot;
     let ram = snapshot.mem_total()?;
-    let draft = |why: Reason| Draft::of(TARGET, None, why);
+    let draft = |why: Reason| Draft::new(TARGET, None, why);
     if let Some(container) = &snapshot.machine.container {
         return Some(draft(reason(format!("this is a container ({container}): swap is the host's"), "machine")).keep());
     }
@@ -98,7 +98,7 @@ fn file(desk: &mut Desk<'_>) -> Option<PlanLine> {
             Some(reason("asked for: the most data in RAM, so what is idle goes to disk", "--goal capacity"))
         }
         Goal::FlashWear => None,
-        Goal::Balanced | Goal::Latency => need::of(desk.inputs),
+        Goal::Balanced | Goal::Latency => need::swap_reason(desk.inputs),
     };
     let draft = match (&desk.ask.by_load, wanted) {
         (Some(by_load), _) => by_load.draft(TARGET, None, true),

@@ -39,7 +39,7 @@ fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     } else {
         format!("on disk ({} on {})", mounted.fs, mounted.at)
     };
-    let draft = |why: Reason| Draft::of(TMP, Some(old.clone()), why).set_by(set_by(desk));
+    let draft = |why: Reason| Draft::new(TMP, Some(old.clone()), why).set_by(set_by(desk));
     let dir = snapshot.dirs.data().and_then(|dirs| dirs.iter().find(|dir| dir.path == TMP));
     let Some((dir, fit)) = dir.and_then(|dir| Some((dir, tmpfs::would_fit(dir, snapshot)?))) else {
         return Some(draft(reason("what is in it was not seen", "/tmp")).not_known("sudo ramline show tmpfs"));
@@ -174,7 +174,7 @@ fn in_ram_line(desk: &mut Desk<'_>, draft: Draft, fit: &Fit, own: bool) -> Optio
     if !own || snapshot.machine.container.is_some() {
         return Some(draft.keep());
     }
-    let short = super::need::of(desk.inputs);
+    let short = super::need::swap_reason(desk.inputs);
     let asked = desk.ask.goal == Goal::Capacity && share >= LARGE;
     let why = match (short, fit.fits) {
         (Some(short), _) if share >= LARGE => short,

@@ -48,8 +48,8 @@ impl Case {
         }
         let mut before = self.now.clone();
         before.machine.uptime = Some(Nanos(uptime.0 - 2_000_000_000));
-        before.vmstat = Seen::of(Vmstat::parse("vmstat", &text(|c| c.1)).unwrap());
-        self.now.vmstat = Seen::of(Vmstat::parse("vmstat", &text(|c| c.2)).unwrap());
+        before.vmstat = Seen::new(Vmstat::parse("vmstat", &text(|c| c.1)).unwrap());
+        self.now.vmstat = Seen::new(Vmstat::parse("vmstat", &text(|c| c.2)).unwrap());
         self.before = Some(before);
         self
     }
@@ -59,7 +59,7 @@ impl Case {
         let psi = |us: u64| {
             let text =
                 format!("some avg10=0.00 avg60=0 avg300=0 total={us}\nfull avg10=0.00 avg60=0 avg300=0 total=0\n");
-            Seen::of(ramline_snapshot::pressure::Pressure::parse("memory", &text).unwrap())
+            Seen::new(ramline_snapshot::pressure::Pressure::parse("memory", &text).unwrap())
         };
         self.before.as_mut().unwrap().pressure_memory = psi(0);
         self.now.pressure_memory = psi(percent * 20_000);
@@ -68,7 +68,7 @@ impl Case {
 
     pub fn swaps(mut self, lines: &str) -> Case {
         let text = format!("Filename Type Size Used Priority\n{lines}");
-        self.now.swaps = Seen::of(swaps::parse("/proc/swaps", &text).unwrap());
+        self.now.swaps = Seen::new(swaps::parse("/proc/swaps", &text).unwrap());
         self
     }
 
@@ -79,7 +79,7 @@ impl Case {
     }
 
     pub fn mglru(mut self, enabled: u64) -> Case {
-        self.now.lru_gen = Seen::of(ramline_snapshot::switches::LruGen { enabled, min_ttl_ms: None });
+        self.now.lru_gen = Seen::new(ramline_snapshot::switches::LruGen { enabled, min_ttl_ms: None });
         self
     }
 
@@ -93,7 +93,7 @@ impl Case {
         let measured = TierMeasurement {
             tier: tier.into(),
             label: tier.into(),
-            latency: LatencyStats::of(&vec![Nanos(us * 1000); n]),
+            latency: LatencyStats::from_durations(&vec![Nanos(us * 1000); n]),
             batches: None,
             throughput: None,
             method: "test".into(),

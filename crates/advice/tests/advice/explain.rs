@@ -154,14 +154,14 @@ fn in_a_group_with_a_limit_available_is_what_the_limit_leaves() {
 #[test]
 fn used_is_what_processes_tmpfs_and_the_kernel_have_and_cache_is_not_used() {
     use ramline_model::ledger::{Freeable, Ledger};
-    use ramline_model::verdict::of_total;
+    use ramline_model::verdict::amount_of;
     let case = with_zram();
     let told = case.inputs(|i| explain("used", i)).unwrap();
-    let ledger = Ledger::of(&case.now).unwrap();
+    let ledger = Ledger::from_snapshot(&case.now).unwrap();
     let whole = ledger.lines.iter().filter(|line| line.freeable != Freeable::Now).map(|line| line.bytes);
     let dirty = ledger.bytes(ramline_model::ledger::Term::FileDirty);
     let held = whole.sum::<Bytes>().saturating_sub(dirty) + ledger.leftover.or_zero();
-    assert!(told.answer_short.starts_with(&of_total(held, ledger.total)), "{}", told.answer_short);
+    assert!(told.answer_short.starts_with(&amount_of(held, ledger.total)), "{}", told.answer_short);
     let cache = ledger.lines.iter().find(|l| l.freeable == Freeable::Now && l.bytes.0 > 0).unwrap();
     assert!(!told.numbers.iter().any(|n| n.what == cache.label), "{}", cache.label);
 }
@@ -231,7 +231,7 @@ fn thp_keeps_shared_memory_apart_from_tmpfs_mounts() {
     let Seen::Seen { data, .. } = &mut case.now.thp else { panic!("no thp") };
     data.shmem_enabled = Some("never".into());
     let line = "99 1 0:99 / /big rw - tmpfs tmpfs rw,huge=always\n";
-    case.now.mounts = Seen::of(mounts::parse("mountinfo", line).unwrap());
+    case.now.mounts = Seen::new(mounts::parse("mountinfo", line).unwrap());
     let value = |case: &crate::cases::Case, what: &str| {
         let told = case.inputs(|i| explain("thp", i)).unwrap();
         told.numbers.into_iter().find(|n| n.what.starts_with(what)).unwrap().value

@@ -96,7 +96,7 @@ fn tasks_that_wait_a_tenth_of_the_time_make_missing_swap_critical() {
     assert_eq!(case.finding("no-swap-and-refaults").unwrap().weight, Weight::Warning);
     let text = "some avg10=10.00 avg60=9.00 avg300=1.00 total=900\n";
     let stalled = ramline_snapshot::pressure::Pressure::parse("memory", text).unwrap();
-    case.now.pressure_memory = ramline_snapshot::Seen::of(stalled);
+    case.now.pressure_memory = ramline_snapshot::Seen::new(stalled);
     assert_eq!(case.finding("no-swap-and-refaults").unwrap().weight, Weight::Critical);
 }
 
@@ -241,7 +241,7 @@ fn swap_is_missed_only_where_anonymous_memory_could_use_it_and_its_worth_is_told
     let mut waits = case(4096);
     let text = "some avg10=12.50 avg60=0 avg300=0 total=1\nfull avg10=0.00 avg60=0 avg300=0 total=0\n";
     let pressure = ramline_snapshot::pressure::Pressure::parse("memory", text).unwrap();
-    waits.now.pressure_memory = ramline_snapshot::Seen::of(pressure);
+    waits.now.pressure_memory = ramline_snapshot::Seen::new(pressure);
     let effect = waits.finding(id).unwrap().effect;
     assert!(effect.ends_with("tasks waited for memory 12.5 % of the last 10 s"), "{effect}");
 }

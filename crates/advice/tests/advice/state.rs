@@ -23,7 +23,7 @@ fn a_slower_area_that_is_full_took_the_pages_until_now_in_the_finding_and_on_the
     ] {
         let case = with_zram().swaps(rows);
         let found = case.finding("swap-outranked");
-        let state = ramline_model::zram::of(&case.now).unwrap();
+        let state = ramline_model::zram::from_snapshot(&case.now).unwrap();
         let over = state.devices.iter().find_map(|d| d.outranked_by.clone());
         assert_eq!((found.is_some(), over.is_some()), (!words.is_empty(), !words.is_empty()), "{rows}");
         let (Some(found), Some(over)) = (found, over) else { continue };

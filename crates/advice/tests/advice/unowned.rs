@@ -44,7 +44,7 @@ fn found(case: &Case) -> Finding {
 #[test]
 fn a_slab_leak_is_named_by_its_cache_and_more_ram_is_not_the_advice() {
     let mut leak = slab(16_000);
-    leak.now.slab = Seen::of(caches(&[("kmalloc-64", 15_900), ("ext4_inode_cache", 40), ("filp", 20)]));
+    leak.now.slab = Seen::new(caches(&[("kmalloc-64", 15_900), ("ext4_inode_cache", 40), ("filp", 20)]));
     let of_root = found(&leak);
     assert!(of_root.title.starts_with("Kernel objects take 15.7 GiB"), "{}", of_root.title);
     assert!(of_root.effect.contains("more RAM or swap only delays the end"), "{}", of_root.effect);
@@ -99,7 +99,7 @@ fn a_file_server_a_database_and_a_zfs_host_own_what_they_have() {
     let tables = with(4_000, |meminfo, bytes| meminfo.page_tables = meminfo.page_tables.map(|tables| tables + bytes));
     let pool = with(18_000, |meminfo, bytes| meminfo.hugetlb = Some(bytes));
     let mut zfs = with(18_000, |_, _| {});
-    zfs.now.zfs = Seen::of(Some(Arc {
+    zfs.now.zfs = Seen::new(Some(Arc {
         size: Bytes::from_mib(17_900),
         min: Bytes::from_gib(1),
         max: Bytes::from_gib(20),
@@ -126,7 +126,7 @@ fn names_and_inodes_of_files_are_named_where_they_are_a_tenth_of_ram_and_are_no_
     };
     let mut many = put(9_000);
     many.now.slab =
-        Seen::of(caches(&[("dentry", 5_000), ("kmalloc-64", 4_500), ("xfs_inode", 3_000), ("buffer_head", 20)]));
+        Seen::new(caches(&[("dentry", 5_000), ("kmalloc-64", 4_500), ("xfs_inode", 3_000), ("buffer_head", 20)]));
     let line = many.inputs(|inputs| headline(inputs).unwrap());
     assert_eq!(line.status, Status::Ok, "{}", line.text);
     let said = details(&many);

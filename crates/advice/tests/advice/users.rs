@@ -110,7 +110,7 @@ pub fn read_ahead(ahead: u64, hit: u64) -> Case {
 /// A dirty limit of 4.6 GiB before a disk of so many bytes a second.
 pub fn slow_disk(bytes_per_s: f64) -> Case {
     let mut case = without_swap().tier("disk:/", 80);
-    let measured = Measurement::of(&[bytes_per_s; 5], "B/s", "test", &[]);
+    let measured = Measurement::from_values(&[bytes_per_s; 5], "B/s", "test", &[]);
     case.tiers.as_mut().unwrap().tiers[0].throughput = measured;
     case
 }
@@ -135,7 +135,7 @@ pub fn slab_grows(mib: u64) -> Case {
     let mut case = without_swap().window(&[]);
     let cache = |name: &str, mib| Cache { name: name.into(), held: Bytes::from_mib(mib), in_use: Bytes::from_mib(mib) };
     let set = |snapshot: &mut Snapshot, mib| {
-        snapshot.slab = Seen::of(Slab { caches: vec![cache("kmalloc-4k", mib), cache("filp", 3)] });
+        snapshot.slab = Seen::new(Slab { caches: vec![cache("kmalloc-4k", mib), cache("filp", 3)] });
         let Seen::Seen { data, .. } = &mut snapshot.meminfo else { panic!("no meminfo") };
         data.s_unreclaim = Some(Bytes::from_mib(100 + mib));
         // What the cache took is not free any more.
@@ -160,7 +160,7 @@ pub fn group(refaults: u64, percent: u64) -> Case {
             ..Group::default()
         };
         let parent = Group { path: "/batch".into(), max: Some(Limit::Max), ..small.clone() };
-        Seen::of(Groups { version: Some(Version::V1), list: vec![parent, small], complete: true, ..Groups::default() })
+        Seen::new(Groups { version: Some(Version::V1), list: vec![parent, small], complete: true, ..Groups::default() })
     };
     case.before.as_mut().unwrap().groups = of(1000, 90);
     case.now.groups = of(1000 + refaults, 40);
@@ -190,7 +190,7 @@ pub fn hot(all: u64, own: u64) -> Case {
             major_faults: Some(faults),
             ..Process::default()
         };
-        Seen::of(Processes { list: vec![process], ..Processes::default() })
+        Seen::new(Processes { list: vec![process], ..Processes::default() })
     };
     case.before.as_mut().unwrap().processes = with(10);
     case.now.processes = with(10 + own.max(100));
@@ -199,7 +199,7 @@ pub fn hot(all: u64, own: u64) -> Case {
 
 fn leaked(shmem: &Shmem) -> Case {
     let mut case = without_swap();
-    case.now.shmem = Seen::of(shmem.clone());
+    case.now.shmem = Seen::new(shmem.clone());
     case
 }
 

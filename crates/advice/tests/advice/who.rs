@@ -77,7 +77,7 @@ fn noise_in_tiers_that_a_rule_does_not_use_does_not_silence_it() {
             .is_none()
     );
     let mut uneven = slow_disk(100e6);
-    let measured = ramline_evidence::Measurement::of(&[60e6, 100e6, 140e6], "B/s", "test", &[]);
+    let measured = ramline_evidence::Measurement::from_values(&[60e6, 100e6, 140e6], "B/s", "test", &[]);
     uneven.tiers.as_mut().unwrap().tiers[0].throughput = measured;
     assert!(uneven.finding(id).is_none(), "a disk whose own speed varies so much is not judged");
 }
@@ -93,8 +93,8 @@ fn a_group_of_version_1_is_charged_with_no_more_than_is_sure_and_no_more_than_wa
     // Of a disk that gave 100 MiB in these 2 s, 12,800 pages a second at most came back.
     let mut read = group(940_000, 99);
     let counters = |kib: u64| ramline_snapshot::vmstat::Vmstat::parse("vmstat", &format!("pgpgin {kib}\n")).unwrap();
-    read.before.as_mut().unwrap().vmstat = Seen::of(counters(0));
-    read.now.vmstat = Seen::of(counters(102_400));
+    read.before.as_mut().unwrap().vmstat = Seen::new(counters(0));
+    read.now.vmstat = Seen::new(counters(102_400));
     let found = read.finding(id).unwrap();
     assert!(found.title.contains("at least 12800 pages a second (50.0 MiB/s)"), "{}", found.title);
     assert!(found.evidence.iter().any(|e| e.value.contains("50.0 MiB/s were read from disks")), "{:?}", found.evidence);
@@ -241,7 +241,7 @@ fn a_process_in_a_group_at_its_limit_is_the_trouble_of_the_group() {
                 events: [("high".to_owned(), times)].into(),
                 ..Default::default()
             };
-            snapshot.groups = Seen::of(ramline_snapshot::groups::Groups { list: vec![slow], ..Default::default() });
+            snapshot.groups = Seen::new(ramline_snapshot::groups::Groups { list: vec![slow], ..Default::default() });
         }
         case
     };
@@ -260,7 +260,7 @@ fn a_deleted_file_names_its_holder_and_how_long_it_lay() {
     let mut case = fires(id);
     let mut of = deleted(512, 3_600_000_000_000, false);
     of.objects[0].age = None;
-    case.now.shmem = Seen::of(of);
+    case.now.shmem = Seen::new(of);
     assert!(case.finding(id).is_none(), "no time, no judgement");
 }
 
@@ -288,7 +288,7 @@ fn files(files: &[(&str, &str)], in_force: &[(&str, &str)]) -> Case {
     }
     seen.in_force = in_force.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let mut case = fires("sysctl-set-twice");
-    case.now.configured = Seen::of(seen);
+    case.now.configured = Seen::new(seen);
     case
 }
 
@@ -326,7 +326,7 @@ fn a_killer_without_anything_to_act_on_is_named() {
     let id = "killer-cannot-trigger";
     let with = |killers: Killers| {
         let mut case = fires(id);
-        case.now.killers = Seen::of(killers);
+        case.now.killers = Seen::new(killers);
         case.finding(id).map(|f| f.title)
     };
     let watched = |swap, pressure| Some(vec![Watched { unit: "-.slice".into(), swap, pressure }]);
@@ -360,7 +360,7 @@ fn what_an_old_snapshot_does_not_hold_is_no_fact_about_the_machine() {
     let id = "killer-cannot-trigger";
     let watched = Some(vec![Watched { unit: "-.slice".into(), swap: false, pressure: true }]);
     let mut case = fires(id);
-    case.now.killers = Seen::of(Killers { oomd: Some(Oomd { watched, ..Oomd::default() }), ..Killers::default() });
+    case.now.killers = Seen::new(Killers { oomd: Some(Oomd { watched, ..Oomd::default() }), ..Killers::default() });
     case.now.pressure_memory = Seen::Absent { path: "/proc/pressure/memory".into() };
     assert!(case.finding(id).is_some_and(|found| found.title.contains("this kernel does not measure it")));
     assert_eq!(without(&case, "pressure_memory").finding(id), None, "whether it measures is not known");

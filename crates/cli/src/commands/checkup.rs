@@ -89,7 +89,7 @@ impl Checkup {
         }
         if let Some(old) = &old {
             let style = if to_stdout { Style::default() } else { output::style() };
-            let text = CheckupComparison::of(old, &(&report).into()).text(&style);
+            let text = CheckupComparison::between(old, &(&report).into()).text(&style);
             // Beside a document on stdout it is for whoever looks on.
             if to_stdout { ramline_kernel::stdio::tell(text.trim_end()) } else { output::text(&text)? }
         }

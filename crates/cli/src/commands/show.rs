@@ -66,9 +66,9 @@ impl Show {
         let then = "a moment of the past does not change, so it cannot be watched\n  try: ramline show --at TIME";
         ensure!(watch.is_none() || !self.past.is_asked(), Failure::usage(then));
         let source = &self.past.source(source, span, self.common.format())?;
-        let looks = Looks::of(source, span, watch.is_some());
+        let readings = SourceReadings::new(source, span, watch.is_some());
         let Some(every) = watch else {
-            let shown = self.look(&looks)?;
+            let shown = self.look(&readings)?;
             shown.print()?;
             tell_left_behind(source);
             return Ok(shown.code);
@@ -77,44 +77,44 @@ impl Show {
         ensure!(span.is_none(), Failure::usage(both));
         source.must_be_live("show --watch")?;
         tell_left_behind(source);
-        watch::repeat(every, || self.look(&looks))
+        watch::repeat(every, || self.look(&readings))
     }
 
-    fn look(&self, looks: &Looks<'_>) -> Result<Shown> {
+    fn look(&self, readings: &SourceReadings<'_>) -> Result<Shown> {
         let topic = self.topic.as_ref().unwrap_or(&Topic::Memory);
         match topic {
-            Topic::Processes(command) => command.look(self.common, looks),
-            Topic::Cgroups(command) => command.look(self.common, looks),
-            Topic::Maps(command) => command.look(self.common, looks),
-            Topic::Tmpfs(command) => command.look(self.common, looks),
-            Topic::Translate(command) => command.look(self.common, looks),
-            _ => self.screen(topic, looks),
+            Topic::Processes(command) => command.look(self.common, readings),
+            Topic::Cgroups(command) => command.look(self.common, readings),
+            Topic::Maps(command) => command.look(self.common, readings),
+            Topic::Tmpfs(command) => command.look(self.common, readings),
+            Topic::Translate(command) => command.look(self.common, readings),
+            _ => self.screen(topic, readings),
         }
     }
 
-    fn screen(&self, topic: &Topic, looks: &Looks<'_>) -> Result<Shown> {
+    fn screen(&self, topic: &Topic, readings: &SourceReadings<'_>) -> Result<Shown> {
         let wanted = match topic {
             Topic::Tiers => ShowTiers::WANTED,
-            Topic::Zram(_) => owners::wanted(looks.source, ShowZram::WANTED),
-            Topic::Swap(_) => owners::wanted(looks.source, ShowSwap::WANTED),
+            Topic::Zram(_) => owners::wanted(readings.source, ShowZram::WANTED),
+            Topic::Swap(_) => owners::wanted(readings.source, ShowSwap::WANTED),
             Topic::Pressure => ShowPressure::WANTED,
             _ if self.common.span.is_some() || self.past.is_asked() => ramline_advice::FIRST_LINE_OVER_TIME,
             _ => ShowMemory::WANTED,
         };
-        let (before, after) = looks.window(wanted, Walking::Never)?;
+        let (before, after) = readings.window(wanted, Walking::Never)?;
         let window = before.as_deref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&*after, window.as_ref());
         // Who names the first screen wants every line of it.
         let all = self.common.all || matches!(self.topic, Some(Topic::Memory));
         let common = Common { all, ..self.common };
         match topic {
-            Topic::Tiers => common.shown(&ShowTiers::new(seen, remembered::tiers(looks.source).as_ref()), seen),
+            Topic::Tiers => common.shown(&ShowTiers::new(seen, remembered::tiers(readings.source).as_ref()), seen),
             Topic::Zram(command) => {
-                let owners = command.look(looks.source, seen)?;
+                let owners = command.look(readings.source, seen)?;
                 common.shown(&ShowZram::new(seen).with_owners(owners, command.top(common)), seen)
             }
             Topic::Swap(command) => {
-                let owners = command.look(looks.source, seen)?;
+                let owners = command.look(readings.source, seen)?;
                 common.shown(&ShowSwap::new(seen, window).with_owners(owners, command.top(common)), seen)
             }
             Topic::Pressure => common.shown(&ShowPressure::new(seen, window), seen),

@@ -225,7 +225,7 @@ impl Trial {
                 folder.dir().display()
             ))
         };
-        let by_load = planning::ByLoad::of(&records).map_err(refused)?;
+        let by_load = planning::ByLoad::from_records(&records).map_err(refused)?;
         by_load.fits(now).map_err(refused)?;
         if let Some(differs) = by_load.differs_from(now) {
             stdio::tell(&format!("doubt: {differs}"));

@@ -18,7 +18,7 @@ pub const COMMANDS: &str = ":commands";
 type Lines = Vec<(String, String)>;
 
 /// The values of an option or an argument, with their help.
-pub fn of(arg: &Arg) -> Lines {
+pub fn for_arg(arg: &Arg) -> Lines {
     let choices = arg.get_possible_values();
     if !choices.is_empty() {
         let help = |value: &clap::builder::PossibleValue| value.get_help().map(ToString::to_string).unwrap_or_default();

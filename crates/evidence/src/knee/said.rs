@@ -1,6 +1,6 @@
 //! A knee in words: the answer, and what qualifies it.
 
-use super::{Judged, Knee, SURE};
+use super::{Knee, LimitVerdict, SURE};
 use crate::prelude::*;
 
 impl Knee {
@@ -19,7 +19,7 @@ impl Knee {
             let why = "the command, or the machine, is not steady";
             out.push(format!("more memory was once too small where less was enough: {why}"));
         }
-        for probe in self.probes.iter().filter(|probe| probe.judged == Judged::Between) {
+        for probe in self.probes.iter().filter(|probe| probe.judged == LimitVerdict::Between) {
             // Above a limit that was enough it cannot be the memory.
             let above = self.enough.is_some_and(|enough| probe.limit > enough);
             let why = if above { "though less was enough: the machine was not steady" } else { "the knee is there" };

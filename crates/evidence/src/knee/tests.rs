@@ -21,14 +21,14 @@ fn record(limit: Option<Bytes>, wall: f64, verdict: Verdict) -> RunRecord {
 /// Plays a command: its time, or a verdict, as a function of the limit; returns the result and the runs it took.
 fn play(asked: KneeAsked, mut command: impl FnMut(Option<Bytes>, usize) -> (f64, Verdict)) -> (Knee, usize) {
     let mut records = Vec::new();
-    while let Some(limit) = Knee::of(&records, asked).next() {
+    while let Some(limit) = Knee::new(&records, asked).next() {
         assert!(records.len() < 400, "it does not end");
         for limit in [None, Some(limit)] {
             let (wall, verdict) = command(limit, records.len());
             records.push(record(limit, wall, verdict));
         }
     }
-    (Knee::of(&records, asked), records.len())
+    (Knee::new(&records, asked), records.len())
 }
 
 fn knee_at(mib: f64) -> impl Fn(Option<Bytes>, usize) -> (f64, Verdict) {
@@ -82,20 +82,20 @@ fn a_command_that_is_never_fast_enough_ends_the_search_without_an_answer() {
 fn killed_once_is_too_small_and_shows_the_way() {
     let records =
         [record(None, 1.0, Verdict::Completed), record(Some(Bytes::from_mib(8)), 0.2, Verdict::Killed("oom".into()))];
-    let knee = Knee::of(&records, ASKED);
-    assert_eq!((knee.probes[0].judged, knee.probes[0].n, knee.probes[0].killed), (Judged::TooSmall, 1, 1));
+    let knee = Knee::new(&records, ASKED);
+    assert_eq!((knee.probes[0].judged, knee.probes[0].n, knee.probes[0].killed), (LimitVerdict::TooSmall, 1, 1));
     assert_eq!(knee.probes[0].ratio, None);
 }
 
 #[test]
 fn runs_that_disagree_get_more_runs_and_then_their_interval_decides() {
-    assert_eq!(judge(&[1.06], ASKED), Judged::Open);
-    assert_eq!(judge(&[1.0, 1.2], ASKED), Judged::Open);
-    assert_eq!(judge(&[1.0, 1.05, 1.1], ASKED), Judged::Enough);
-    assert_eq!(judge(&[1.2, 1.3, 1.2], ASKED), Judged::TooSmall);
-    assert_eq!(judge(&[1.0, 1.3, 1.0], ASKED), Judged::Open);
-    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.0, 1.0, 1.0, 1.0], ASKED), Judged::Enough);
-    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.3, 1.0, 1.3, 1.0], ASKED), Judged::Between);
+    assert_eq!(judge(&[1.06], ASKED), LimitVerdict::Open);
+    assert_eq!(judge(&[1.0, 1.2], ASKED), LimitVerdict::Open);
+    assert_eq!(judge(&[1.0, 1.05, 1.1], ASKED), LimitVerdict::Enough);
+    assert_eq!(judge(&[1.2, 1.3, 1.2], ASKED), LimitVerdict::TooSmall);
+    assert_eq!(judge(&[1.0, 1.3, 1.0], ASKED), LimitVerdict::Open);
+    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.0, 1.0, 1.0, 1.0], ASKED), LimitVerdict::Enough);
+    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.3, 1.0, 1.3, 1.0], ASKED), LimitVerdict::Between);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn a_noisy_machine_is_doubted_and_the_search_still_ends() {
 
 #[test]
 fn far_from_the_knee_one_run_shows_the_way_and_near_it_all_are_made() {
-    assert_eq!([judge(&[1.02], ASKED), judge(&[1.09], ASKED)], [Judged::Enough, Judged::Open]);
-    assert_eq!([judge(&[1.5], ASKED), judge(&[1.3], ASKED)], [Judged::TooSmall, Judged::Open]);
-    assert_eq!(judge(&[f64::INFINITY], ASKED), Judged::TooSmall, "given up");
+    assert_eq!([judge(&[1.02], ASKED), judge(&[1.09], ASKED)], [LimitVerdict::Enough, LimitVerdict::Open]);
+    assert_eq!([judge(&[1.5], ASKED), judge(&[1.3], ASKED)], [LimitVerdict::TooSmall, LimitVerdict::Open]);
+    assert_eq!(judge(&[f64::INFINITY], ASKED), LimitVerdict::TooSmall, "given up");
 }
 
 #[test]
@@ -137,16 +137,16 @@ fn a_run_that_was_given_up_shows_the_way_and_decides_nothing_alone() {
     let at = |mib: u64, wall: f64, verdict| record(Some(Bytes::from_mib(mib)), wall, verdict);
     let late = || at(8, 3.0, Verdict::Thrashing("3 s".into()));
     let mut records = vec![record(None, 1.0, Verdict::Completed), late()];
-    assert_eq!(Knee::of(&records, ASKED).probes[0].judged, Judged::TooSmall);
+    assert_eq!(Knee::new(&records, ASKED).probes[0].judged, LimitVerdict::TooSmall);
     // It is a bound of the answer: there are more runs before the search may end.
     let fine = Bytes::from_kib(8192 + 256);
     records.extend((0..3).map(|_| record(Some(fine), 1.0, Verdict::Completed)));
-    assert_eq!(Knee::of(&records, ASKED).next(), Some(Bytes::from_mib(8)));
+    assert_eq!(Knee::new(&records, ASKED).next(), Some(Bytes::from_mib(8)));
     records.extend([late(), late()]);
-    let probe = Knee::of(&records, ASKED).probes[0].clone();
-    assert_eq!((probe.judged, probe.late, probe.ratio), (Judged::TooSmall, 3, None));
+    let probe = Knee::new(&records, ASKED).probes[0].clone();
+    assert_eq!((probe.judged, probe.late, probe.ratio), (LimitVerdict::TooSmall, 3, None));
     *records.last_mut().unwrap() = at(8, 1.0, Verdict::Completed);
-    assert_eq!(Knee::of(&records, ASKED).probes[0].judged, Judged::Open);
+    assert_eq!(Knee::new(&records, ASKED).probes[0].judged, LimitVerdict::Open);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn more_memory_that_is_slower_is_told() {
     records.extend(at(20, 1.0));
     records.extend(at(30, 2.0));
     records.extend(at(40, 1.0));
-    let knee = Knee::of(&records, ASKED);
+    let knee = Knee::new(&records, ASKED);
     assert!(!knee.monotonic);
     assert_eq!((knee.too_small, knee.enough), (Some(Bytes::from_mib(30)), Some(Bytes::from_mib(40))));
 }
@@ -182,7 +182,7 @@ fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range(
             reread: None,
             judged,
         };
-        let probes = vec![probe(low, Judged::TooSmall), probe(high, Judged::Enough)];
+        let probes = vec![probe(low, LimitVerdict::TooSmall), probe(high, LimitVerdict::Enough)];
         let asked = KneeAsked { resolution: 1e-9, ..ASKED };
         let knee = Knee { asked, probes, too_small: Some(low), enough: Some(high), ..Knee::default() };
         let Some(next) = knee.next() else { continue };
@@ -192,7 +192,7 @@ fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range(
     let mut records: Vec<RunRecord> =
         (0..8).map(|n| record((n > 3).then_some(Bytes(u64::MAX - n)), 1.0, Verdict::Completed)).collect();
     records.iter_mut().for_each(|run| run.arm.settings.extend([(START.to_owned(), most.clone())]));
-    let knee = Knee::of(&records, KneeAsked { start: Bytes(u64::MAX), ..ASKED });
+    let knee = Knee::new(&records, KneeAsked { start: Bytes(u64::MAX), ..ASKED });
     assert!(!matches!(knee.next(), Some(limit) if limit == Bytes::ZERO));
 }
 
@@ -207,7 +207,7 @@ fn each_limit_has_its_share_of_the_longest_time_and_its_runs_that_ended() {
         ratio,
         range: None,
         reread: None,
-        judged: Judged::Between,
+        judged: LimitVerdict::Between,
     };
     let probes = vec![probe(None, 3, 3), probe(Some(4.0), 3, 1), probe(Some(1.0), 3, 0)];
     assert_eq!(probes.iter().map(Probe::completed).collect::<Vec<_>>(), [0, 1, 2]);
@@ -227,7 +227,7 @@ fn surely_is_said_of_three_runs_on_each_side_and_of_no_fewer() {
         records.push(record(Some(mib(35)), 0.2, Verdict::Killed("oom".into())));
         records
     };
-    let said = |small, enough, least| Knee::of(&runs(small, enough), KneeAsked { runs: least, ..ASKED }).sentence();
+    let said = |small, enough, least| Knee::new(&runs(small, enough), KneeAsked { runs: least, ..ASKED }).sentence();
     assert_eq!(
         said(3, 3, 3),
         "42.0 MiB is surely enough to stay within 10 % of the unlimited time, 40.0 MiB surely is not"
@@ -237,7 +237,7 @@ fn surely_is_said_of_three_runs_on_each_side_and_of_no_fewer() {
         let few = said(small, enough, 1);
         assert!(few.ends_with("40.0 MiB was not (1 run; 3 are needed to be sure)") && !few.contains("surely"), "{few}");
     }
-    let knee = Knee::of(&runs(1, 3), ASKED);
+    let knee = Knee::new(&runs(1, 3), ASKED);
     assert_eq!(knee.next(), Some(mib(40)), "killed once: two more");
 }
 
@@ -268,7 +268,7 @@ fn a_run_that_ends_with_an_error_under_a_limit_is_counted_apart_from_a_killed_on
     let mib = Bytes::from_mib(40);
     let records =
         [record(None, 1.0, Verdict::Completed), record(Some(mib), 0.1, Verdict::Failed("exit status 1".into()))];
-    let knee = Knee::of(&records, ASKED);
+    let knee = Knee::new(&records, ASKED);
     let probe = &knee.probes[0];
-    assert_eq!((probe.killed, probe.failed, probe.completed(), probe.judged), (0, 1, 0, Judged::TooSmall));
+    assert_eq!((probe.killed, probe.failed, probe.completed(), probe.judged), (0, 1, 0, LimitVerdict::TooSmall));
 }

@@ -35,9 +35,9 @@ impl MemoryPart {
 pub struct HeldMemory([Bytes; 6]);
 
 impl HeldMemory {
-    /// At this sample of this run.
+    /// The memory in this sample of this run.
     #[must_use]
-    pub fn of(sample: &Sample, run: &RunRecord) -> HeldMemory {
+    pub fn from_sample(sample: &Sample, run: &RunRecord) -> HeldMemory {
         let pool = sample.pool.unwrap_or_default();
         // The pool of a guest is inside what the guest uses; of a group it is beside.
         let inside = if run.sandbox == "vm" { pool } else { Bytes::ZERO };
@@ -59,7 +59,7 @@ impl HeldMemory {
 pub fn stacked(run: &RunRecord, parts: &[MemoryPart]) -> Vec<Points> {
     let edge = |highest: usize| {
         run.at_each_look(|sample| {
-            let held = HeldMemory::of(sample, run);
+            let held = HeldMemory::from_sample(sample, run);
             parts.iter().take(highest + 1).map(|part| held.bytes(*part).as_f64()).sum()
         })
     };
@@ -95,7 +95,7 @@ mod tests {
 
     fn parts(sandbox: &str, sample: &Sample) -> [u64; 6] {
         let run = RunRecord { sandbox: sandbox.to_owned(), ..RunRecord::default() };
-        let held = HeldMemory::of(sample, &run);
+        let held = HeldMemory::from_sample(sample, &run);
         MemoryPart::ALL.map(|part| held.bytes(part).0 >> 20)
     }
 

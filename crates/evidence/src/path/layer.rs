@@ -86,9 +86,9 @@ impl Layer {
         [Call, Vfs, FileSystem, Journal, PageCache, Memory, Writeback, Block, Driver, Waiting, Preempted, Other]
     };
 
-    /// Of a function or tracepoint, by its name.
+    /// The layer of a function or tracepoint, by its name.
     #[must_use]
-    pub fn of(name: &str) -> Layer {
+    pub fn from_name(name: &str) -> Layer {
         let begins = |(_, starts): &&(Layer, &str)| starts.split(' ').any(|start| name.starts_with(start));
         NAMES.iter().find(begins).map_or(Layer::Other, |(layer, _)| *layer)
     }

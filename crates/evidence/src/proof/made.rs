@@ -19,10 +19,10 @@ impl ProofTable {
     /// The table of these runs; `None` without runs. Runs of one arm are told by its name. Runs on an emulated processor are left
     /// out: their seconds prove nothing about a machine.
     #[must_use]
-    pub fn of(runs: &[RunRecord]) -> Option<ProofTable> {
+    pub fn from_runs(runs: &[RunRecord]) -> Option<ProofTable> {
         let runs: Vec<&RunRecord> = runs.iter().filter(|run| !run.emulated).collect();
         let figures = runs.iter().map(|run| if ran(run) { work::figures(run) } else { Vec::new() }).collect();
-        let series = SeriesTable::of_figures(&runs, &even::comparable(figures))?;
+        let series = SeriesTable::from_figures(&runs, &even::comparable(figures))?;
         let mut arms: Vec<ProofArm> = series.arms.iter().filter_map(|of| arm(of, &runs)).collect();
         if let Some((base, others)) = arms.split_first_mut() {
             for (other, of) in others.iter_mut().zip(series.arms.iter().skip(1)) {

@@ -28,9 +28,9 @@ fn arms_come_in_the_order_first_run_and_are_compared_with_the_first() {
         run("none", &[5.0, 5.0], Verdict::Completed),
     ];
     let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
-    let few = ProofTable::of(&runs[..10]).unwrap().arms[1].versus_first.clone().unwrap();
+    let few = ProofTable::from_runs(&runs[..10]).unwrap().arms[1].versus_first.clone().unwrap();
     assert!(!few.separated && few.sentence.contains("6 are needed"), "{}", few.sentence);
-    let table = ProofTable::of(&runs).unwrap();
+    let table = ProofTable::from_runs(&runs).unwrap();
     assert_eq!(table.arms.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["swap", "none"]);
     assert_eq!((table.arms[0].n, table.arms[0].completed), (6, 6));
     assert_eq!(table.arms[0].versus_first, None);
@@ -45,10 +45,10 @@ fn arms_come_in_the_order_first_run_and_are_compared_with_the_first() {
 fn emulated_runs_prove_nothing_and_are_left_out() {
     let mut runs = [run("swap", &[1.0], Verdict::Completed), run("none", &[9.0], Verdict::Completed)];
     runs[1].emulated = true;
-    let table = ProofTable::of(&runs).unwrap();
+    let table = ProofTable::from_runs(&runs).unwrap();
     assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["swap"]);
     runs[0].emulated = true;
-    assert_eq!(ProofTable::of(&runs), None);
+    assert_eq!(ProofTable::from_runs(&runs), None);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn without_one_round_the_ratio_is_a_lower_bound() {
     stuck.elapsed = Nanos(20_000_000_000);
     let runs = [run("swap", &[2.0], Verdict::Completed), stuck];
     let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
-    let table = ProofTable::of(&runs).unwrap();
+    let table = ProofTable::from_runs(&runs).unwrap();
     let arm = &table.arms[1];
     assert_eq!((arm.outcome, arm.why.as_deref()), (RunOutcome::Thrashing, Some("20 s passed")));
     assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
@@ -70,7 +70,7 @@ fn without_one_round_the_ratio_is_a_lower_bound() {
 #[test]
 fn a_run_that_failed_to_start_counts_as_a_run_but_not_as_a_time() {
     let runs = [run("zram", &[], Verdict::Failed("no module".into())), run("zram", &[3.0], Verdict::Completed)];
-    let arm = &ProofTable::of(&runs).unwrap().arms[0];
+    let arm = &ProofTable::from_runs(&runs).unwrap().arms[0];
     assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, RunOutcome::Failed));
     assert_eq!(arm.seconds_per_round.as_ref().map(|m| m.n), Some(1));
     assert_eq!(arm.more_than_s, None);
@@ -106,12 +106,12 @@ fn the_arms_are_those_of_the_series_and_few_ticks_are_not_split() {
         ..run(name, &[1.0, 1.0], Verdict::Completed)
     };
     let long = [of("swap", 400, 200), of("none", 600, 900)];
-    let arms = ProofTable::of(&long).unwrap().arms;
+    let arms = ProofTable::from_runs(&long).unwrap().arms;
     let median = |measured: &Option<Measurement>| measured.as_ref().map(|m| (m.median, m.unit.clone()));
     assert_eq!(median(&arms[0].user_s), Some((0.2, "s".to_owned())), "of one round");
     assert_eq!(median(&arms[1].major_faults), Some((50.0, "faults".to_owned())));
     let short = [of("swap", 400, 200), of("none", 10, 20)];
-    let arms = ProofTable::of(&short).unwrap().arms;
+    let arms = ProofTable::from_runs(&short).unwrap().arms;
     assert_eq!((arms[0].user_s.as_ref(), arms[1].system_s.as_ref()), (None, None), "30 ms are three ticks");
 }
 
@@ -123,7 +123,7 @@ fn what_a_headline_is_made_of_says_the_same_as_the_series_of_the_runs() {
         let runs =
             [run("swap", &[1.0, 1.2], Verdict::Completed), run("none", &[4.0], Verdict::Completed), stuck.clone()];
         let runs: Vec<RunRecord> = runs.iter().cycle().take(n).cloned().collect();
-        let table = ProofTable::of(&runs).unwrap();
+        let table = ProofTable::from_runs(&runs).unwrap();
         let series = table.series();
         let found = series.main_difference(&["time per round"]).unwrap();
         assert_eq!((found.first.name.as_str(), found.other.name.as_str()), ("swap", "none"));
@@ -149,7 +149,7 @@ fn a_setting_of_which_most_got_stuck_is_told_by_its_bound() {
     stuck.elapsed = Nanos(30_000_000_000);
     let base = std::iter::repeat_n(run("swap", &[1.0], Verdict::Completed), 6);
     let mixed = std::iter::once(run("none", &[0.9], Verdict::Completed)).chain(std::iter::repeat_n(stuck, 5));
-    let table = ProofTable::of(&base.chain(mixed).collect::<Vec<_>>()).unwrap();
+    let table = ProofTable::from_runs(&base.chain(mixed).collect::<Vec<_>>()).unwrap();
     let arm = &table.arms[1];
     assert_eq!((arm.seconds_per_round.is_some(), arm.time_or_bound()), (true, Some(30.0)));
     assert!(arm.versus_first.as_ref().is_some_and(|versus| versus.at_least && versus.ratio > 29.0));

@@ -29,21 +29,21 @@ fn one_disturbed_run_does_not_hide_what_the_others_say() {
     // Two slow runs stretch the interval of a over that of b, and rank two of fourteen the other way.
     let (a, b) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.5], [1.03, 1.2, 1.21, 1.22, 1.23, 1.24, 1.25]);
     let (c, d) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.21, 1.22], [1.15, 1.2, 1.23, 1.24, 1.25, 1.26, 1.27]);
-    assert!(compare_runs((&of(&a), &a), (&of(&b), &b)).is_claimed());
-    let compared = compare_runs((&of(&c), &c), (&of(&d), &d));
+    assert!(compare_runs((&measurement(&a), &a), (&measurement(&b), &b)).is_claimed());
+    let compared = compare_runs((&measurement(&c), &c), (&measurement(&d), &d));
     assert!(!compared.separated && compared.is_claimed(), "{compared:?}");
     assert!(
         compared.sentence().contains("(7 runs each, 95 % intervals overlap, ranks differ, rank test p 0."),
         "{}",
         compared.sentence()
     );
-    let few = compare_runs((&of(&a[..5]), &a[..5]), (&of(&b[..5]), &b[..5]));
+    let few = compare_runs((&measurement(&a[..5]), &a[..5]), (&measurement(&b[..5]), &b[..5]));
     assert_eq!((few.p, few.is_claimed()), (None, false));
 }
 
 #[test]
 fn a_sentence_says_what_its_runs_can_bear() {
-    let said = |a: &[f64], b: &[f64]| compare_runs((&of(a), a), (&of(b), b)).sentence();
+    let said = |a: &[f64], b: &[f64]| compare_runs((&measurement(a), a), (&measurement(b), b)).sentence();
     assert_eq!(said(&[1.0], &[9.0]), "9.0 times as much (1 run each: an indication, 6 are needed for proof)");
     assert_eq!(said(&[1.0], &[1.2]), "no significant difference (1 run each; 6 are needed)");
     assert_eq!(said(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5]), "no significant difference (3 runs each; 6 are needed)");
@@ -57,8 +57,8 @@ fn a_sentence_says_what_its_runs_can_bear() {
     assert_eq!(said(&seven, &seven), "no significant difference (7 runs each, rank test p 1.000)");
 }
 
-fn of(values: &[f64]) -> Measurement {
-    Measurement::of(values, "s", "", &[]).unwrap()
+fn measurement(values: &[f64]) -> Measurement {
+    Measurement::from_values(values, "s", "", &[]).unwrap()
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn the_nearest_rank_is_a_measured_value() {
 
 #[test]
 fn overlapping_ranges_claim_no_difference_and_one_run_never_does() {
-    assert!(!compare(&of(&[1.0, 3.0]), &of(&[2.0, 4.0])).separated);
-    assert!(!compare(&of(&[1.0]), &of(&[9.0])).separated);
-    assert!(compare(&of(&[1.0, 2.0]), &of(&[2.1, 4.0])).separated);
+    assert!(!compare(&measurement(&[1.0, 3.0]), &measurement(&[2.0, 4.0])).separated);
+    assert!(!compare(&measurement(&[1.0]), &measurement(&[9.0])).separated);
+    assert!(compare(&measurement(&[1.0, 2.0]), &measurement(&[2.1, 4.0])).separated);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn with_many_runs_the_intervals_decide_even_where_ranges_touch() {
     let mut a: Vec<f64> = (0..30).map(|i| 10.0 + f64::from(i) * 0.01).collect();
     let b: Vec<f64> = (0..30).map(|i| 11.0 + f64::from(i) * 0.01).collect();
     a.push(11.1);
-    let compared = compare(&of(&a), &of(&b));
+    let compared = compare(&measurement(&a), &measurement(&b));
     assert_eq!(compared.by, IntervalKind::Ci95);
     assert!(compared.separated);
 }

@@ -10,7 +10,7 @@ const INFO: (Kind, Unit) = (Kind::Info, Unit::None);
 /// The file and line that the value in force is from; a file that says something else did not set it.
 fn set_by(configured: Option<&Configured>, key: &str, now: i64) -> String {
     let Some(configured) = configured else { return String::new() };
-    match configured.of(key).last() {
+    match configured.for_key(key).last() {
         Some(last) if last.value == now.to_string() => format!("{}:{}", last.file, last.line),
         Some(last) => format!("not {}:{}, which sets {}", last.file, last.line, last.value),
         None => "no sysctl file".to_owned(),

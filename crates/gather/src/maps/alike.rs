@@ -67,7 +67,7 @@ fn pieces(file: &File) -> Option<u64> {
 pub fn build_id(file: &File) -> Option<String> {
     let mut head = [0; 64];
     file.read_exact_at(&mut head, 0).ok()?;
-    let elf = Elf::of(&head)?;
+    let elf = Elf::from_header(&head)?;
     let mut table = vec![0; usize::try_from((elf.entry * elf.entries).min(MOST)).ok()?];
     file.read_exact_at(&mut table, elf.table).ok()?;
     table.chunks_exact(usize::try_from(elf.entry).ok()?).find_map(|entry| {
@@ -88,7 +88,7 @@ struct Elf {
 }
 
 impl Elf {
-    fn of(head: &[u8; 64]) -> Option<Elf> {
+    fn from_header(head: &[u8; 64]) -> Option<Elf> {
         let (wide, big) = match head {
             [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2), ..] => (*class == 2, *order == 2),
             _ => return None,

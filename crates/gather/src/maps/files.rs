@@ -104,9 +104,9 @@ fn counted(file: &File, path: &Path, pieces: &Pieces, page: u64) -> Result<Resid
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
     let ranges = union(pieces.iter().map(|(offset, length, _)| (*offset, *length)));
     let code = union(pieces.iter().filter(|piece| piece.2).map(|(offset, length, _)| (*offset, *length)));
-    let inside = residency::of_ranges(file, path, &ranges)?;
-    let in_code = residency::of_ranges(file, path, &code)?;
-    let whole = residency::of_ranges(file, path, &[(0, i64::MAX.unsigned_abs())])?;
+    let inside = residency::count_ranges(file, path, &ranges)?;
+    let in_code = residency::count_ranges(file, path, &code)?;
+    let whole = residency::count_ranges(file, path, &[(0, i64::MAX.unsigned_abs())])?;
     let unwritten = inside.dirty.zip(inside.writeback).map(|(dirty, writeback)| (dirty + writeback).min(inside.cached));
     Ok(Residency {
         source: if inside.method == Method::Cachestat { Source::Cachestat } else { Source::Mincore },

@@ -94,8 +94,8 @@ impl<'a> Scan<'a> {
             return None;
         }
         let (major, minor) = range.device;
-        let told = if range.mapping.kind == MappingKind::File { String::new() } else { range.name.clone() };
-        let identity = (major, minor, range.inode, told);
+        let name = if range.mapping.kind == MappingKind::File { String::new() } else { range.name.clone() };
+        let identity = (major, minor, range.inode, name);
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
         }

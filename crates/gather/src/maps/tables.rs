@@ -20,9 +20,9 @@ const PIECE: u64 = 32768;
 
 /// Pages seen, by file, code or all, and piece of the file: as large as what is there, whatever the offsets.
 #[derive(Default)]
-struct Seen(HashMap<(u32, bool, u64), Vec<u64>>);
+struct SeenPages(HashMap<(u32, bool, u64), Vec<u64>>);
 
-impl Seen {
+impl SeenPages {
     fn set(&mut self, file: u32, code: bool, page: u64) {
         let words = usize::try_from(PIECE / 64).unwrap_or(512);
         let piece = self.0.entry((file, code, page / PIECE)).or_insert_with(|| vec![0; words]);
@@ -38,7 +38,7 @@ pub fn present(root: &Root, out: &mut Maps, wanted: &HashSet<u32>, clock: &Clock
     if wanted.is_empty() {
         return;
     }
-    let mut seen = Seen::default();
+    let mut seen = SeenPages::default();
     let mut reached: HashSet<u32> = HashSet::new();
     for process in &out.processes {
         let of_interest = |m: &&Mapping| m.file.is_some_and(|f| wanted.contains(&f));
@@ -66,7 +66,7 @@ pub fn present(root: &Root, out: &mut Maps, wanted: &HashSet<u32>, clock: &Clock
     }
 }
 
-fn counts(seen: &Seen) -> HashMap<(u32, bool), u64> {
+fn counts(seen: &SeenPages) -> HashMap<(u32, bool), u64> {
     let mut out = HashMap::new();
     for ((file, code, _), piece) in &seen.0 {
         let ones: u64 = piece.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -76,7 +76,7 @@ fn counts(seen: &Seen) -> HashMap<(u32, bool), u64> {
 }
 
 /// True when all of the range was read.
-fn one(map: &File, mapping: &Mapping, file: u32, page: u64, seen: &mut Seen, clock: &Clock) -> bool {
+fn one(map: &File, mapping: &Mapping, file: u32, page: u64, seen: &mut SeenPages, clock: &Clock) -> bool {
     let (first, all) = (mapping.start / page, mapping.size().0 / page);
     let offset = mapping.offset / page;
     let mut buffer = vec![0u8; usize::try_from(AT_ONCE.min(all) * 8).unwrap_or(0)];
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_page_counts_once_and_far_offsets_cost_little() {
-        let mut seen = Seen::default();
+        let mut seen = SeenPages::default();
         for page in [0, 0, 63, 64, PIECE, u64::MAX / 4096] {
             seen.set(7, false, page);
         }

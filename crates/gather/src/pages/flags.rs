@@ -35,9 +35,9 @@ impl Flags {
         rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok().map(|file| Flags { file })
     }
 
-    /// Of one page; `None` where there is none with this number.
+    /// The warmth of one page; `None` where there is none with this number.
     #[must_use]
-    pub fn of(&self, frame: u64) -> Option<Warmth> {
+    pub fn warmth(&self, frame: u64) -> Option<Warmth> {
         let mut entry = [0; 8];
         let read = rustix::io::pread(&self.file, &mut entry, frame.checked_mul(8)?).ok()?;
         (read == entry.len()).then(|| warmth(u64::from_ne_bytes(entry)))

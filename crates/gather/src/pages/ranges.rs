@@ -64,7 +64,7 @@ impl OfProcess {
 
 /// Reads the processes with these ids but this one; `over` ends it.
 #[must_use]
-pub fn of(root: &Root, pids: &[u32], over: &dyn Fn() -> bool) -> Ranges {
+pub fn read_ranges(root: &Root, pids: &[u32], over: &dyn Fn() -> bool) -> Ranges {
     let mut out = Ranges::default();
     let Ok(proc) = ProcDir::open(root) else { return out };
     let page = process::page_size();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_has_ended_and_this_one_is_left_out() {
-        let found = of(&Root::live(), &[u32::MAX / 2, std::process::id()], &|| false);
+        let found = read_ranges(&Root::live(), &[u32::MAX / 2, std::process::id()], &|| false);
         assert_eq!((found.processes.len(), found.ended, found.left_out), (0, 1, 0));
     }
 }

@@ -55,7 +55,8 @@ pub fn locate(
     let dir = same_process(root, of)?;
     let pagemap = dir.open("pagemap")?;
     let page = process::page_size();
-    let mut scan = Scan { present: Wanted::new(wanted.present), swapped: Wanted::new(wanted.swapped), out: Vec::new() };
+    let mut scan =
+        Scan { present: WantedRanks::new(wanted.present), swapped: WantedRanks::new(wanted.swapped), out: Vec::new() };
     for span in &of.spans {
         // What the list of ranges counts there is passed over without a look where nothing in it is wanted.
         if scan.present.is_past(span.present) && scan.swapped.is_past(span.swapped) {
@@ -85,14 +86,14 @@ pub(super) fn same_process(root: &Root, of: &OfProcess) -> Result<PidDir, NotRea
 }
 
 /// Ranks still wanted, and the rank of the next page.
-struct Wanted<'a> {
+struct WantedRanks<'a> {
     left: &'a [u64],
     rank: u64,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedRanks<'a> {
     fn new(ranks: &'a [u64]) -> Self {
-        Wanted { left: ranks, rank: 0 }
+        WantedRanks { left: ranks, rank: 0 }
     }
 
     /// None of the next `pages` is wanted.
@@ -123,8 +124,8 @@ impl<'a> Wanted<'a> {
 }
 
 struct Scan<'a> {
-    present: Wanted<'a>,
-    swapped: Wanted<'a>,
+    present: WantedRanks<'a>,
+    swapped: WantedRanks<'a>,
     out: Vec<Located>,
 }
 
@@ -187,7 +188,7 @@ impl Scan<'_> {
     }
 
     fn wants_more(&self, ends: (u64, u64)) -> bool {
-        let more = |wanted: &Wanted<'_>, end| wanted.left.first().is_some_and(|first| *first < end);
+        let more = |wanted: &WantedRanks<'_>, end| wanted.left.first().is_some_and(|first| *first < end);
         more(&self.present, ends.0) || more(&self.swapped, ends.1)
     }
 
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
 
     fn scan<'a>(present: &'a [u64], swapped: &'a [u64]) -> Scan<'a> {
-        Scan { present: Wanted::new(present), swapped: Wanted::new(swapped), out: Vec::new() }
+        Scan { present: WantedRanks::new(present), swapped: WantedRanks::new(swapped), out: Vec::new() }
     }
 
     #[test]
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn ranges_without_a_wanted_page_are_passed_over() {
-        let mut wanted = Wanted::new(&[100]);
+        let mut wanted = WantedRanks::new(&[100]);
         assert!(wanted.is_past(100) && !wanted.is_past(101));
         wanted.skip(100);
         assert!(!wanted.is_past(1));

@@ -7,10 +7,10 @@ use super::one::{Names, Worker};
 use super::{Depth, Pass};
 use crate::prelude::*;
 
-/// What is known of the processes of this machine.
+/// Cache of the processes of this machine.
 #[derive(Debug, Default)]
-pub struct Again {
-    known: BTreeMap<u32, Known>,
+pub struct ProcessCache {
+    known: BTreeMap<u32, CachedProcess>,
     groups: Names,
     programs: Names,
     /// Those that were not read the last time.
@@ -18,15 +18,15 @@ pub struct Again {
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedProcess {
     sizes: Vec<u8>,
     process: Process,
 }
 
-impl Again {
+impl ProcessCache {
     /// Forgets all: the next look is a whole one.
     pub fn forget(&mut self) {
-        *self = Again::default();
+        *self = ProcessCache::default();
     }
 
     /// Looks at all processes and reads those that are new or have changed.
@@ -53,7 +53,7 @@ impl Again {
                 _ => {
                     worker.process(pid);
                     if let Some(process) = worker.list.pop() {
-                        self.known.insert(pid, Known { sizes: sizes.to_vec(), process });
+                        self.known.insert(pid, CachedProcess { sizes: sizes.to_vec(), process });
                     }
                 }
             }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_second_look_has_the_same_processes_and_the_same_numbers_for_their_names() {
-        let mut again = Again::default();
+        let mut again = ProcessCache::default();
         let own = |pass: &Pass| pass.found.list.iter().find(|p| p.pid == std::process::id()).unwrap().clone();
         let first = own(&again.look(&Root::live()).unwrap());
         let second = again.look(&Root::live()).unwrap();

@@ -14,14 +14,14 @@ const MOST: u32 = 4096;
 
 /// Tasks of a range of numbers.
 #[derive(Debug)]
-pub(crate) struct Begun<'a> {
+pub(crate) struct StartedTasks<'a> {
     root: &'a Root,
     from: u32,
     /// Anonymous memory, and files with shared memory, of each at most; `None` where they are not known.
     mapped: Option<BTreeMap<u32, (Bytes, Bytes)>>,
 }
 
-impl<'a> Begun<'a> {
+impl<'a> StartedTasks<'a> {
     /// The number of the task that began last; `None` in a captured tree, whose list is not taken at this moment.
     pub fn newest(root: &Root) -> Option<u32> {
         let live = root.is_live().then(|| std::fs::read_to_string(root.path("/proc/loadavg")).ok())??;
@@ -29,14 +29,14 @@ impl<'a> Begun<'a> {
     }
 
     /// All that began after this one; none was looked at yet.
-    pub fn after(root: &'a Root, newest: u32) -> Begun<'a> {
-        Begun { root, from: newest, mapped: Some(BTreeMap::new()) }
+    pub fn after(root: &'a Root, newest: u32) -> StartedTasks<'a> {
+        StartedTasks { root, from: newest, mapped: Some(BTreeMap::new()) }
     }
 
     /// Looks at each that is there now.
     pub fn look(&mut self) {
         // Past the largest number the kernel begins again with small ones.
-        let range = Begun::newest(self.root).filter(|to| *to >= self.from && to - self.from <= MOST);
+        let range = StartedTasks::newest(self.root).filter(|to| *to >= self.from && to - self.from <= MOST);
         let (Some(to), Some(mapped), Ok(proc)) = (range, self.mapped.as_mut(), ProcDir::open(self.root)) else {
             self.mapped = None;
             return;
@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn a_process_that_begins_is_counted_with_what_it_maps_and_a_thread_is_not() {
         let root = Root::live();
-        let newest = Begun::newest(&root).unwrap();
+        let newest = StartedTasks::newest(&root).unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let mut begun = Begun::after(&root, newest);
+        let mut begun = StartedTasks::after(&root, newest);
         // The program is there once exec is done.
         let found = (0..500).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
@@ -108,11 +108,11 @@ mod tests {
     fn numbers_that_began_again_or_are_too_many_are_not_known() {
         let root = Root::live();
         for newest in [u32::MAX, 0] {
-            let mut begun = Begun::after(&root, newest);
-            let there = Begun::newest(&root).unwrap();
+            let mut begun = StartedTasks::after(&root, newest);
+            let there = StartedTasks::newest(&root).unwrap();
             begun.look();
             assert_eq!(begun.most().is_none(), newest > there || there > MOST, "{newest} {there}");
         }
-        assert_eq!(Begun::newest(&Root::new("/nonexistent")), None);
+        assert_eq!(StartedTasks::newest(&Root::new("/nonexistent")), None);
     }
 }

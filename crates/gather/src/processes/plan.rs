@@ -68,7 +68,7 @@ pub struct Plan<'a> {
 
 /// A walk to make.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Next {
+pub struct NextWalk {
     /// Index into the list.
     pub process: usize,
     kin: usize,
@@ -131,9 +131,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The walk that settles most for its cost and fits into what is left.
-    pub fn next(&mut self) -> Option<Next> {
+    pub fn next(&mut self) -> Option<NextWalk> {
         let mut open = 0.0;
-        let mut best: Option<(f64, Next)> = None;
+        let mut best: Option<(f64, NextWalk)> = None;
         for (index, group) in self.kin.iter().enumerate().filter(|(_, k)| !k.busy && !k.open.is_empty()) {
             let width = self.width(group);
             open += width;
@@ -142,7 +142,7 @@ impl<'a> Plan<'a> {
             let reserved = SAFETY * self.cost(rss);
             let fits = reserved <= self.left && rss <= LARGEST_WALK && width > 0.0;
             if fits && best.is_none_or(|(value, _)| width / reserved > value) {
-                best = Some((width / reserved, Next { process, kin: index, reserved }));
+                best = Some((width / reserved, NextWalk { process, kin: index, reserved }));
             }
         }
         let (_, next) = best.filter(|_| open > ENOUGH * self.whole)?;
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What a walk gave: `None` when the process ended or refused.
-    pub fn done(&mut self, next: Next, walked: Option<&Walked>, cost: Nanos) {
+    pub fn done(&mut self, next: NextWalk, walked: Option<&Walked>, cost: Nanos) {
         self.left += next.reserved - cost.0 as f64;
         let rss = self.list[next.process].rss();
         if rss >= Bytes::from_mib(16) {

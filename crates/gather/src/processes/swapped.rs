@@ -38,7 +38,7 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
             let mut now = Process::default();
             let same =
                 now.stat(dir.read("stat", &mut text)?).is_ok() && now.started_ticks == all.list[at].started_ticks;
-            if same { of_process(&dir, &mut text, &mut entries, &late) } else { Err(NotRead::Vanished) }
+            if same { read_places(&dir, &mut text, &mut entries, &late) } else { Err(NotRead::Vanished) }
         });
         match places {
             Ok(places) => all.list[at].swapped_to = places,
@@ -50,7 +50,7 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
 }
 
 /// Where its pages are; unusable when time is up before all were seen.
-fn of_process(
+fn read_places(
     dir: &PidDir,
     text: &mut Vec<u8>,
     entries: &mut [u8],

@@ -29,8 +29,11 @@ const STORAGES: [&str; 3] = ["overlay-containers", "vfs-containers", "btrfs-cont
 
 pub fn containers(reader: &Reader<'_>) -> Seen<Containers> {
     reader.timed(|| {
-        let mut look =
-            Look { reader, until: reader.ends(LONGEST), out: Containers { complete: true, ..Containers::default() } };
+        let mut look = ContainerReader {
+            reader,
+            until: reader.ends(LONGEST),
+            out: Containers { complete: true, ..Containers::default() },
+        };
         look.each(DOCKER, |id| format!("{id}/config.v2.json"), Container::from_docker);
         for dir in CONTAINERD {
             for space in look.names(dir) {
@@ -45,7 +48,7 @@ pub fn containers(reader: &Reader<'_>) -> Seen<Containers> {
             }
         }
         look.storages();
-        let Look { mut out, .. } = look;
+        let ContainerReader { mut out, .. } = look;
         // Of two entries for one id the first stays: the engine's own before the storage's.
         ramline_units::sort_by(&mut out.list, |a, b| a.id.cmp(&b.id));
         out.list.dedup_by(|b, a| a.id == b.id);
@@ -53,13 +56,13 @@ pub fn containers(reader: &Reader<'_>) -> Seen<Containers> {
     })
 }
 
-struct Look<'a> {
+struct ContainerReader<'a> {
     reader: &'a Reader<'a>,
     until: Instant,
     out: Containers,
 }
 
-impl Look<'_> {
+impl ContainerReader<'_> {
     /// Names in a directory that is there; one that may not be listed is named.
     fn names(&mut self, dir: &str) -> Vec<String> {
         match self.reader.directories(Path::new(dir)) {

@@ -26,7 +26,7 @@ const SHARE: Duration = Duration::from_millis(250);
 pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     if let Some(meta) = reader.meta() {
         let dirs = Some(meta.dirs.clone()).filter(|dirs| !dirs.is_empty());
-        return dirs.map_or_else(|| Seen::Absent { path: "meta.json: dirs".into() }, Seen::of);
+        return dirs.map_or_else(|| Seen::Absent { path: "meta.json: dirs".into() }, Seen::new);
     }
     reader.timed(|| {
         let end = reader.ends(TIME);
@@ -103,7 +103,7 @@ fn resident_bytes(path: &Path, page: u64) -> Option<Bytes> {
     let flags = i32::try_from((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits()).ok()?;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let owner = file.metadata().ok()?.uid();
-    let seen = residency::of(&file, path).ok()?;
+    let seen = residency::count(&file, path).ok()?;
     is_told(seen.method, owner, process::uid()).then(|| Bytes(seen.cached.saturating_mul(page)))
 }
 

@@ -10,7 +10,7 @@ pub mod level;
 
 use std::ffi::OsStr;
 
-pub use again::Again;
+pub use again::GroupCache;
 use known::{Above, Answer, Tightest, answer};
 use level::shared;
 use ramline_snapshot::cgroup::{Group, Version};
@@ -38,7 +38,7 @@ pub fn again(
     reader: &Reader<'_>,
     hierarchy: Option<&Hierarchy>,
     machine: &Machine,
-    known: &mut Again,
+    known: &mut GroupCache,
 ) -> (Seen<Groups>, Vec<String>) {
     let mut unchanged = Vec::new();
     let seen = walked(reader, hierarchy, |walk, out| {
@@ -86,9 +86,9 @@ fn walked(
 /// A group to be read: its path below the mount, of which the top is the empty one, and what is known of the group above.
 type Waiting = (PathBuf, Above);
 
-/// What one thread has found.
+/// Groups found by one thread.
 #[derive(Default)]
-struct Found {
+struct FoundGroups {
     groups: Groups,
     next: Vec<Waiting>,
     buffer: Vec<u8>,
@@ -173,7 +173,7 @@ impl Walk<'_> {
     }
 
     /// Reads one group of this machine, from its open directory.
-    fn one(&self, waiting: &Waiting, found: &mut Found) {
+    fn one(&self, waiting: &Waiting, found: &mut FoundGroups) {
         let (below, above) = waiting;
         if let Some(mut kept) = self.open.and_then(|open| open.take(below)) {
             let before = (found.groups.unreadable, found.groups.unseen.len());
@@ -199,8 +199,14 @@ impl Walk<'_> {
     }
 
     /// What its files say, and the tightest limits on the way up.
-    fn read(&self, below: &Path, above: &Above, dir: &mut OpenGroup, found: &mut Found) -> (Option<Group>, Tightest) {
-        let Found { groups: out, buffer, .. } = found;
+    fn read(
+        &self,
+        below: &Path,
+        above: &Above,
+        dir: &mut OpenGroup,
+        found: &mut FoundGroups,
+    ) -> (Option<Group>, Tightest) {
+        let FoundGroups { groups: out, buffer, .. } = found;
         let mut tightest: Option<Tightest> = None;
         let read = |name: &'static str, files: &BTreeMap<String, String>| {
             tightest = tightest.or_else(|| files.get("memory.stat").map(|stat| Tightest::in_stat(stat)));
@@ -215,8 +221,14 @@ impl Walk<'_> {
     }
 
     /// Takes in what was read, and what is below.
-    fn found(&self, (below, above): &Waiting, dir: OpenGroup, made: (Option<Group>, Tightest), found: &mut Found) {
-        let Found { groups: out, next, .. } = found;
+    fn found(
+        &self,
+        (below, above): &Waiting,
+        dir: OpenGroup,
+        made: (Option<Group>, Tightest),
+        found: &mut FoundGroups,
+    ) {
+        let FoundGroups { groups: out, next, .. } = found;
         let path = self.mount.join(below);
         let (made, tightest) = made;
         if made.is_none() && !below.as_os_str().is_empty() {

@@ -10,7 +10,7 @@ mod met;
 
 use std::collections::BTreeSet;
 
-use met::Met;
+use met::LimitedGroups;
 use ramline_snapshot::cgroup::{Group, Version, limit};
 use ramline_snapshot::groups::{Groups, in_order};
 use ramline_snapshot::pressure::Pressure;
@@ -32,13 +32,13 @@ pub fn limited(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Group
         let mut out = Groups { version: Some(version), complete: true, ..Groups::default() };
         out.recursive_protection = mount.super_options.split(',').any(|o| o == "memory_recursiveprot");
         let own_counts = mount.super_options.split(',').any(|o| o == "memory_localevents");
-        let look = Look {
+        let look = LimitReader {
             reader,
             version,
             mount: Path::new(&mount.at),
             until: reader.root.is_live().then(|| reader.ends(LONGEST)),
         };
-        let met = Met { version, mount: look.mount, own_counts };
+        let met = LimitedGroups { version, mount: look.mount, own_counts };
         let (met, complete) = met.paths(reader, || late(look.until));
         out.complete = complete;
         let is_met: BTreeSet<&PathBuf> = met.iter().collect();
@@ -56,7 +56,7 @@ pub fn limited(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Group
     })
 }
 
-struct Look<'a> {
+struct LimitReader<'a> {
     reader: &'a Reader<'a>,
     version: Version,
     mount: &'a Path,
@@ -67,7 +67,7 @@ fn late(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() > until)
 }
 
-impl Look<'_> {
+impl LimitReader<'_> {
     fn bytes(&self, file: &Path) -> Option<Bytes> {
         limit("", &self.reader.text(file).ok()?).ok()?.bytes()
     }

@@ -10,7 +10,7 @@ use ramline_snapshot::zram::ZramSupport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::told;
+use super::captured;
 use crate::prelude::*;
 
 /// What goes with a captured tree.
@@ -50,7 +50,7 @@ impl Meta {
     /// The meta file of a tree; defaults where it is missing, and where it is garbage, which the machine then names.
     pub fn load(root: &Root) -> Meta {
         let bytes = match input::read("read", &root.path("/meta.json"), input::DOCUMENT) {
-            Err(error) if error.is_absent() => return Meta { machine: told::machine(root), ..Meta::default() },
+            Err(error) if error.is_absent() => return Meta { machine: captured::machine(root), ..Meta::default() },
             read => read.map_err(|error| error.cause.to_string()),
         };
         // By way of a value, as sections of a snapshot: one reader for both.

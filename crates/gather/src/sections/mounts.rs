@@ -60,7 +60,7 @@ pub fn is_local(fs: &str) -> bool {
 fn quotas(mount: &Mount) -> Vec<Quota> {
     let asked =
         [("usrquota", false), ("grpquota", true)].into_iter().filter(|(key, _)| mount.fs == "tmpfs" && mount.has(key));
-    asked.flat_map(|(_, group)| quota::of(mount.at.as_ref(), group)).collect()
+    asked.flat_map(|(_, group)| quota::read(mount.at.as_ref(), group)).collect()
 }
 
 fn capacity(mount: &Mount) -> Option<Capacity> {

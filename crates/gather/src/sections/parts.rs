@@ -16,7 +16,7 @@ use crate::prelude::*;
 
 /// Sections that are not in a snapshot because their time was up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Late {
+pub struct LateSections {
     /// By name.
     pub sections: Vec<&'static str>,
     /// How long they were read.
@@ -71,7 +71,7 @@ const OF_ITS_TIME: f64 = 0.85;
 
 /// Reads the wanted sections of this machine until a moment; what is late is left out and named.
 #[must_use]
-pub fn gather_until(root: &Root, want: Wanted, walking: Walking, end: Instant) -> (Snapshot, Vec<Late>) {
+pub fn gather_until(root: &Root, want: Wanted, walking: Walking, end: Instant) -> (Snapshot, Vec<LateSections>) {
     let start = Instant::now();
     let whole = end.saturating_duration_since(start);
     let mut out = Snapshot::new(machine::machine(&Reader::new(root)));
@@ -82,15 +82,15 @@ pub fn gather_until(root: &Root, want: Wanted, walking: Walking, end: Instant) -
             continue;
         }
         let most = whole.mul_f64(part.share).min(end.saturating_duration_since(Instant::now()));
-        match of_part(root, &out, these, walking, most) {
+        match read_part(root, &out, these, walking, most) {
             Some(seen) => out.take(seen, these),
-            None => late.push(Late { sections: these.names(), after: most }),
+            None => late.push(LateSections { sections: these.names(), after: most }),
         }
     }
     (out, late)
 }
 
-fn of_part(root: &Root, so_far: &Snapshot, these: Wanted, walking: Walking, most: Duration) -> Option<Snapshot> {
+fn read_part(root: &Root, so_far: &Snapshot, these: Wanted, walking: Walking, most: Duration) -> Option<Snapshot> {
     if most.is_zero() {
         return None;
     }

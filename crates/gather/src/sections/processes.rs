@@ -5,7 +5,7 @@ use ramline_snapshot::processes::Around;
 
 use super::reader::Reader;
 use crate::prelude::*;
-use crate::processes::{Again, Begun, Captured, Depth, deep, pass, place_swapped, within};
+use crate::processes::{Captured, Depth, ProcessCache, StartedTasks, deep, pass, place_swapped, within};
 
 /// Page-table walks beyond the cheap pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,7 +33,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
     });
     let mut failed = None;
     let seen = reader.timed(|| {
-        let (before, newest) = (totals(reader), Begun::newest(reader.root));
+        let (before, newest) = (totals(reader), StartedTasks::newest(reader.root));
         let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
         let pass = match pass(reader.root, depth, captured.as_ref(), reader.is_recording(), reader.end) {
             Ok(pass) => pass,
@@ -79,7 +79,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
 }
 
 /// The processes, of which only those are read that have changed since the last time.
-pub fn again(reader: &Reader<'_>, known: &mut Again) -> Seen<Processes> {
+pub fn again(reader: &Reader<'_>, known: &mut ProcessCache) -> Seen<Processes> {
     reader.timed(|| {
         let before = totals(reader);
         let mut found = known.look(reader.root).map(|pass| pass.found).unwrap_or_default();
@@ -94,12 +94,12 @@ type Totals = Option<(Bytes, Bytes)>;
 
 /// The sums before and now, and what began in between.
 fn around(reader: &Reader<'_>, before: Totals, newest: Option<u32>, found: &mut Processes) {
-    let mut begun = newest.map(|newest| Begun::after(reader.root, newest));
-    begun.iter_mut().for_each(Begun::look);
+    let mut begun = newest.map(|newest| StartedTasks::after(reader.root, newest));
+    begun.iter_mut().for_each(StartedTasks::look);
     let after = totals(reader);
-    begun.iter_mut().for_each(Begun::look);
-    found.missed.begun = begun.as_ref().map_or(0, Begun::count);
-    let (anon_begun, mapped_begun) = begun.and_then(Begun::most).unzip();
+    begun.iter_mut().for_each(StartedTasks::look);
+    found.missed.begun = begun.as_ref().map_or(0, StartedTasks::count);
+    let (anon_begun, mapped_begun) = begun.and_then(StartedTasks::most).unzip();
     let around = before.zip(after).map(|((anon_before, mapped_before), (anon_after, mapped_after))| Around {
         anon_before,
         anon_after,

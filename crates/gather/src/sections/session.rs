@@ -1,4 +1,4 @@
-//! The same sections of one machine again and again, as an exporter and a live screen read them: what is read stays open, and what a machine is
+//! A session of repeated readings of one machine, as an exporter and a live screen read them: what is read stays open, and what a machine is
 //! is asked by the minute.
 //!
 //! Worked example: beside 200 control groups a reading takes 1,400 reads of files that are open, where without it they are opened each time.
@@ -12,7 +12,7 @@ use super::reader::Reader;
 use super::{Walking, machine, read};
 use crate::prelude::*;
 
-/// This machine, or a captured tree, which is read as it always is.
+/// A session of readings of this machine, or of a captured tree, whose files are not kept open.
 #[derive(Debug)]
 pub struct Session {
     root: Root,
@@ -21,7 +21,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Nothing is read yet.
+    /// A session that has read nothing yet.
     #[must_use]
     pub fn new(root: &Root) -> Session {
         // The groups raise the limit of descriptors first.

@@ -20,7 +20,7 @@ use ramline_snapshot::shmem::{Amount, Object, ObjectKind, ObjectTotal, Segment, 
 use super::reader::{NotRead, Reader};
 use crate::prelude::*;
 use ask::Asker;
-use holders::Held;
+use holders::SharedHoldings;
 use ramline_kernel::process;
 use spaces::Spaces;
 use tree::{Forest, LISTED, USERS};
@@ -35,8 +35,8 @@ pub fn shmem(reader: &Reader<'_>) -> Seen<Shmem> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     if let Some(meta) = reader.meta() {
         return match (&meta.shmem, segments(reader, None)) {
-            (Some(shmem), _) => Seen::of(shmem.clone()),
-            (None, Ok(segments)) if reader.exists(SEGMENTS) => Seen::of(Shmem { segments, ..Shmem::default() }),
+            (Some(shmem), _) => Seen::new(shmem.clone()),
+            (None, Ok(segments)) if reader.exists(SEGMENTS) => Seen::new(Shmem { segments, ..Shmem::default() }),
             (None, Err(malformed)) => Seen::Malformed(malformed),
             (None, Ok(_)) => Seen::Absent { path: "meta.json: shmem".into() },
         };
@@ -68,7 +68,7 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     let end = reader.ends(TIME);
     let end_of_processes = start + end.saturating_duration_since(start).mul_f64(PART_OF_PROCESSES);
     let spaces = Spaces::look(reader.root, end_of_processes);
-    let held = Held::look(reader.root, &spaces, &asker, end_of_processes);
+    let held = SharedHoldings::look(reader.root, &spaces, &asker, end_of_processes);
     // A process or two may refuse even root; "held by no process" needs the number that refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
     let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), end);
@@ -149,7 +149,7 @@ mod tests {
         let whole = Shmem { before: Some(Bytes(7)), ..Shmem::default() };
         let meta = format!("{{\"shmem\": {}}}", serde_json::to_string(&whole).unwrap());
         std::fs::write(dir.path().join("meta.json"), meta).unwrap();
-        assert_eq!(look(), Seen::of(whole));
+        assert_eq!(look(), Seen::new(whole));
         std::fs::remove_file(dir.path().join("meta.json")).unwrap();
         std::fs::write(dir.path().join("proc/sysvipc/shm"), "x\n").unwrap();
         assert!(look().is_malformed());
@@ -165,7 +165,7 @@ mod tests {
         let ino = rustix::fs::fstat(&file).unwrap().st_ino;
         let root = Root::live();
         let end = Instant::now() + Duration::from_secs(60);
-        let held = Held::look(&root, &Spaces::look(&root, end), &Asker::new(Duration::ZERO), end);
+        let held = SharedHoldings::look(&root, &Spaces::look(&root, end), &Asker::new(Duration::ZERO), end);
         let ours = held.objects.iter().find(|o| o.ino == ino && o.kind == ObjectKind::Memfd).unwrap();
         assert_eq!(ours.amount.all(), Bytes(3 * page));
         assert!(ours.holders.iter().any(|h| h.pid == std::process::id() && h.open && !h.mapped));

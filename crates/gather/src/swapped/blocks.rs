@@ -85,13 +85,13 @@ impl States {
         })
     }
 
-    /// Of all slots but the header.
+    /// The state of all slots but the header.
     pub fn all(&self) -> BlockState {
         self.sum(1..self.flags.len())
     }
 
-    /// Of these.
-    pub fn of(&self, slots: &[u32]) -> BlockState {
+    /// The state of these slots.
+    pub fn for_slots(&self, slots: &[u32]) -> BlockState {
         self.sum(slots.iter().map(|slot| *slot as usize))
     }
 
@@ -120,7 +120,7 @@ mod tests {
         let states = read(&root, 3, 10, &|| false).unwrap();
         let all = states.all();
         assert_eq!((all.slots, all.huge, all.same, all.idle), (Pages(3), Pages(1), Pages(1), Pages(1)));
-        assert_eq!(states.of(&[1, 5, 7]).slots, Pages(2));
+        assert_eq!(states.for_slots(&[1, 5, 7]).slots, Pages(2));
         assert!(read(&root, 3, 10, &|| true).is_err_and(|why| why.contains("in time")));
     }
 }

@@ -32,7 +32,12 @@ impl<E: Into<NotRead>> From<E> for NotPlaced {
 pub type ByArea = BTreeMap<u32, Vec<u32>>;
 
 /// Looks at the page tables of one process.
-pub fn of_process(root: &Root, of: &Process, text: &mut Vec<u8>, over: &dyn Fn() -> bool) -> Result<ByArea, NotPlaced> {
+pub fn for_process(
+    root: &Root,
+    of: &Process,
+    text: &mut Vec<u8>,
+    over: &dyn Fn() -> bool,
+) -> Result<ByArea, NotPlaced> {
     let proc = ProcDir::open(root).map_err(|_| NotPlaced::NotRead(NotRead::Absent))?;
     let dir = proc.process(of.pid)?;
     let mut now = Process::default();
@@ -41,7 +46,8 @@ pub fn of_process(root: &Root, of: &Process, text: &mut Vec<u8>, over: &dyn Fn()
         return Err(NotPlaced::NotRead(NotRead::Vanished));
     }
     let pagemap = dir.open("pagemap")?;
-    let mut look = Look { pagemap: &pagemap, page: page_size(), found: ByArea::new(), entries: vec![0; AT_ONCE * 8] };
+    let mut look =
+        SlotReader { pagemap: &pagemap, page: page_size(), found: ByArea::new(), entries: vec![0; AT_ONCE * 8] };
     match Scanner::new(&pagemap) {
         // Kernels before 6.7 have no such call; a range without pages tells.
         Ok(scanner) if scanner.swapped(0, look.page).is_ok() => {
@@ -74,14 +80,14 @@ fn ranges(maps: &[u8]) -> Vec<(u64, u64)> {
         .collect()
 }
 
-struct Look<'a> {
+struct SlotReader<'a> {
     pagemap: &'a OwnedFd,
     page: u64,
     found: ByArea,
     entries: Vec<u8>,
 }
 
-impl Look<'_> {
+impl SlotReader<'_> {
     fn scanned(&mut self, scanner: &Scanner, start: u64, end: u64, over: &dyn Fn() -> bool) -> Result<(), NotPlaced> {
         let mut at = start;
         while at < end {
@@ -192,7 +198,7 @@ mod tests {
     #[test]
     fn a_process_that_is_another_by_now_is_not_looked_at() {
         let gone = Process { pid: std::process::id(), started_ticks: 1, ..Process::default() };
-        let found = of_process(&Root::live(), &gone, &mut Vec::new(), &|| false);
+        let found = for_process(&Root::live(), &gone, &mut Vec::new(), &|| false);
         assert_eq!(found, Err(NotPlaced::NotRead(NotRead::Vanished)));
     }
 }

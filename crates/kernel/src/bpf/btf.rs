@@ -4,7 +4,7 @@
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, bpf::btf::Btf};
-//! let btf = Btf::of_kernel(&Root::live())?;
+//! let btf = Btf::from_kernel(&Root::live())?;
 //! println!("folio.index is at {}", btf.offset("folio", "index")?);
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
@@ -52,7 +52,7 @@ impl Btf {
     ///
     /// # Errors
     /// `Unsupported` where the kernel has none, or writes them in another form.
-    pub fn of_kernel(root: &Root) -> Result<Btf> {
+    pub fn from_kernel(root: &Root) -> Result<Btf> {
         let path = root.path(FILE);
         match read_bytes(&path) {
             Ok(bytes) => Btf::parse(&path, bytes),

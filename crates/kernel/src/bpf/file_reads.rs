@@ -101,8 +101,8 @@ impl FileReads {
     /// `Denied` without root or the capabilities, `Refused` where the kernel is locked down, `Unsupported` where it has no BTF, or no tracepoint
     /// at reads of files (before Linux 6.12).
     pub fn start(root: &Root, followed: &[u32], parents: &[u32]) -> Result<FileReads> {
-        let btf = Btf::of_kernel(root)?;
-        let fields = Fields::of(&btf)?;
+        let btf = Btf::from_kernel(root)?;
+        let fields = Fields::from_btf(&btf)?;
         let head = 1 << btf.enumerator("pageflags", "PG_head")?;
         if !btf.has_tracepoint("mm_filemap_get_pages") {
             let object = "the kernel's tracepoint of reads (Linux 6.12)";
@@ -209,7 +209,7 @@ fn each_of(record: &[u8], head: u64) -> Option<FileRead> {
 }
 
 impl Fields {
-    fn of(btf: &Btf) -> Result<Fields> {
+    fn from_btf(btf: &Btf) -> Result<Fields> {
         let at = |structure: &str, member: &str| {
             btf.offset(structure, member).map(|offset| i32::try_from(offset).unwrap_or(i32::MAX))
         };

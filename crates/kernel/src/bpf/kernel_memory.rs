@@ -39,7 +39,7 @@ impl KernelMemory {
         let map = make_mappable(u32::try_from(WHOLE).unwrap_or(u32::MAX))?;
         let pages = load(ProgramKind::Syscall, &program(&map, 4096))?;
         let words = load(ProgramKind::Syscall, &program(&map, 8))?;
-        let area = Map::of_descriptor(&map, WHOLE).tried("map the array of", "bpf(2)")?;
+        let area = Map::from_descriptor(&map, WHOLE).tried("map the array of", "bpf(2)")?;
         Ok(KernelMemory { area, pages, words, _map: map })
     }
 

@@ -117,8 +117,8 @@ impl PageCacheWatch {
     /// `Denied` without root or the capabilities, `Refused` where the kernel is locked down, `Unsupported` where it has no BTF, no ring buffers
     /// (before Linux 5.8) or no such tracepoints.
     pub fn start(root: &Root, groups: &[u64]) -> Result<PageCacheWatch> {
-        let btf = Btf::of_kernel(root)?;
-        let fields = Fields::of(&btf)?;
+        let btf = Btf::from_kernel(root)?;
+        let fields = Fields::from_btf(&btf)?;
         let head = 1 << btf.enumerator("pageflags", "PG_head")?;
         let lru = 1 << btf.enumerator("pageflags", "PG_lru")?;
         let entries = u32::try_from(groups.len().max(1)).unwrap_or(u32::MAX);
@@ -188,7 +188,7 @@ fn event(record: &[u8], head: u64, lru: u64) -> Option<PageCacheEvent> {
 }
 
 impl Fields {
-    fn of(btf: &Btf) -> Result<Fields> {
+    fn from_btf(btf: &Btf) -> Result<Fields> {
         let at = |structure: &str, member: &str| {
             btf.offset(structure, member).map(|offset| i32::try_from(offset).unwrap_or(i32::MAX))
         };

@@ -146,7 +146,7 @@ impl PageTables {
                 "page tables of this processor; only x86-64 is known",
             ));
         }
-        let fields = Fields::of(&Btf::of_kernel(root)?)?;
+        let fields = Fields::from_btf(&Btf::from_kernel(root)?)?;
         let mut memory = KernelMemory::open()?;
         let task = memory.own_task()?;
         // A thread of a process is on no list of tasks: its leader is.
@@ -406,7 +406,7 @@ impl PageTables {
 }
 
 impl Fields {
-    fn of(btf: &Btf) -> Result<Fields> {
+    fn from_btf(btf: &Btf) -> Result<Fields> {
         let at = |structure: &str, member: &str| btf.offset(structure, member).map(u64::from);
         Ok(Fields {
             pid: at("task_struct", "pid")?,

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{Advice, fadvise};
 
-use super::{Residency, of_ranges};
+use super::{Residency, count_ranges};
 use crate::prelude::*;
 
 /// The whole file, as the calls that take a signed offset can say it.
@@ -71,7 +71,7 @@ pub fn evict(file: &File, path: &Path) -> Result<Evicted> {
 /// As [`evict`].
 pub fn evict_ranges(file: &File, path: &Path, ranges: &[(u64, u64)], sync: bool) -> Result<Evicted> {
     let failed = |error| KernelError::io("evict", path, error);
-    let before = of_ranges(file, path, ranges)?;
+    let before = count_ranges(file, path, ranges)?;
     if sync {
         file.sync_data().map_err(failed)?;
     }
@@ -81,7 +81,7 @@ pub fn evict_ranges(file: &File, path: &Path, ranges: &[(u64, u64)], sync: bool)
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         ranges.iter().try_for_each(|range| drop_range(file, *range)).map_err(failed)?;
-        after = of_ranges(file, path, ranges)?;
+        after = count_ranges(file, path, ranges)?;
         if after.cached == 0 {
             break;
         }

@@ -34,10 +34,10 @@ fn parts_of_a_file_are_counted_by_both_calls_alike() {
     file.write_all(&vec![1; usize::try_from(8 * page).unwrap()]).unwrap();
     file.set_len(1 << 30).unwrap();
     let ranges = [(page, 2 * page), (6 * page, 100 * page)];
-    let all = of_ranges(&file, Path::new("scratch"), &ranges).unwrap();
+    let all = count_ranges(&file, Path::new("scratch"), &ranges).unwrap();
     assert_eq!(all.cached, 4);
     assert_eq!(ranges_by(file.as_fd(), &ranges, mincore).unwrap().cached, 4);
-    assert_eq!(of_ranges(&file, Path::new("scratch"), &[]).unwrap().cached, 0);
+    assert_eq!(count_ranges(&file, Path::new("scratch"), &[]).unwrap().cached, 0);
     assert_eq!(mincore(file.as_fd(), 0, u64::MAX).unwrap().cached, 8);
     assert_eq!(missing(&file, Path::new("scratch"), (0, 10 * page)).unwrap(), [(8 * page, 2 * page)]);
 }

@@ -36,8 +36,8 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// As a process sees them; nothing where it has ended.
-    pub fn of(root: &Root, pid: u32) -> Connections {
+    /// The connections that a process sees; nothing where it has ended.
+    pub fn for_process(root: &Root, pid: u32) -> Connections {
         let text = |name: &str| read_text(&root.path(format!("/proc/{pid}/net/{name}"))).unwrap_or_default();
         Connections::parse(&[text("tcp"), text("tcp6")])
     }

@@ -127,7 +127,7 @@ impl Series for PageCacheVsTmpfs {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let ground = prepared(&self.grounds)?.prepare(GroundPlace::of(arm)?, bench.root, bench.run)?;
+        let ground = prepared(&self.grounds)?.prepare(GroundPlace::for_arm(arm)?, bench.root, bench.run)?;
         self.found.describe_place(record);
         record.verified = ground.verified.clone();
         record.notes.extend(child::settle(bench)?);
@@ -143,7 +143,7 @@ impl Series for PageCacheVsTmpfs {
                 }
             };
             let name = op.name();
-            record.figures.extend(figures::of(op, &report));
+            record.figures.extend(figures::from_report(op, &report));
             if let Some((pages, before, after)) = report.pages {
                 let text = format!("{before} of {pages} pages before, {after} after");
                 record.verified.insert(format!("{name}: in memory"), text);

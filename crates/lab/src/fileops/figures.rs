@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 /// The figures of one operation. A rate over no time at all is left out.
 #[must_use]
-pub fn of(op: Op, report: &FileReport) -> Vec<Figure> {
+pub fn from_report(op: Op, report: &FileReport) -> Vec<Figure> {
     let cost = report.cost.without(report.harness);
     let (amount, unit) = match op.counts() {
         Counts::Bytes => (report.bytes, "bytes/s"),
@@ -35,11 +35,12 @@ mod tests {
         let ms = |ms: u64| Nanos(ms * 1_000_000);
         let cost = Cost { wall: ms(8_000), user: ms(1_670), system: ms(5_860) };
         let harness = Cost { wall: ms(100), user: ms(100), system: ms(0) };
-        let figures = of(Op::Read, &FileReport { cost, harness, things: 10_000, bytes: 1, ..FileReport::default() });
+        let figures =
+            from_report(Op::Read, &FileReport { cost, harness, things: 10_000, bytes: 1, ..FileReport::default() });
         let value = |name: &str| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value.round());
         assert_eq!(value("read: per CPU second"), Some(1346.0));
         assert_eq!(value("read"), Some(1266.0));
         assert_eq!(figures[0].unit, "reads/s");
-        assert_eq!(of(Op::Write, &FileReport::default()).len(), 2, "no rate over no time");
+        assert_eq!(from_report(Op::Write, &FileReport::default()).len(), 2, "no rate over no time");
     }
 }

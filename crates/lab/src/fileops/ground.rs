@@ -104,7 +104,7 @@ impl GroundPlace {
     ///
     /// # Errors
     /// It is that of no place.
-    pub fn of(arm: &Arm) -> Result<&'static GroundPlace> {
+    pub fn for_arm(arm: &Arm) -> Result<&'static GroundPlace> {
         let none = || LabError::Workload(format!("there is no place {}", arm.name));
         PLACES.iter().find(|place| place.name == arm.name).ok_or_else(none)
     }

@@ -54,7 +54,7 @@ impl Look<'_> {
         let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
         let file = scratch::open(&self.file)?;
         let size = file.metadata().map_err(|error| LabError::file("open", &self.file, error))?.len();
-        let there = residency::of(&file, &self.file)?;
+        let there = residency::count(&file, &self.file)?;
         let stat = self.group.stat()?;
         let pool = self.zram.map(zram::Device::mm_stat).transpose()?.map(|stat| stat.mem_used_total);
         self.seen = Some(PressureSeen {

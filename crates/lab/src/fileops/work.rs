@@ -88,7 +88,7 @@ impl Work<'_> {
     }
 
     fn residency(&self) -> Result<residency::Residency> {
-        Ok(residency::of(&scratch::open(&self.large)?, &self.large)?)
+        Ok(residency::count(&scratch::open(&self.large)?, &self.large)?)
     }
 
     /// The large file is there, complete and clean.

@@ -20,14 +20,14 @@ impl FileSet {
     ///
     /// # Errors
     /// It cannot be traced (not root), it fails by itself, or a file cannot be evicted or counted.
-    pub fn of_command(order: CommandRun<'_>, list: Option<&Path>, run: &mut Run) -> Result<(FileSet, Ran)> {
+    pub fn from_command(order: CommandRun<'_>, list: Option<&Path>, run: &mut Run) -> Result<(FileSet, Ran)> {
         let root = &run.root().clone();
         let mut set = match list {
-            Some(list) => FileSet::of_files(&names_in(list)?)?,
+            Some(list) => FileSet::from_files(&names_in(list)?)?,
             None => {
                 let mut opened = Opened::new(root)?;
                 command::run(root, order, Some(&mut opened), run)?.must_succeed(order.argv)?;
-                FileSet::of_opened(&opened)?
+                FileSet::from_opened(&opened)?
             }
         };
         set.refuse_too_many()?;
@@ -37,7 +37,7 @@ impl FileSet {
         let ran = command::run(root, order, opened.as_mut(), run)?;
         ran.must_succeed(order.argv)?;
         if let Some(opened) = &opened {
-            set.join(FileSet::of_opened(opened)?);
+            set.join(FileSet::from_opened(opened)?);
         }
         set.learn(began)?;
         set.find_what_stays(root)?;
@@ -49,7 +49,7 @@ impl FileSet {
     /// # Errors
     /// Events were lost, or there are more than an experiment can evict before each run.
     pub fn opened_by(opened: &Opened) -> Result<FileSet> {
-        let set = FileSet::of_opened(opened)?;
+        let set = FileSet::from_opened(opened)?;
         set.refuse_too_many()?;
         Ok(set)
     }
@@ -62,10 +62,10 @@ impl FileSet {
         Ok(())
     }
 
-    fn of_opened(opened: &Opened) -> Result<FileSet> {
+    fn from_opened(opened: &Opened) -> Result<FileSet> {
         let mut set = FileSet::default();
         for (key, path) in &opened.files {
-            let found = input::open("read", path).ok().filter(|file| FileKey::of(file).ok() == Some(*key));
+            let found = input::open("read", path).ok().filter(|file| FileKey::from_file(file).ok() == Some(*key));
             match found.map(|file| residency::lives_in_memory(&file)) {
                 None => set.gone += 1,
                 Some(Ok(false)) => set.members.push(Member { path: path.clone(), key: *key, needed: Vec::new() }),

@@ -39,7 +39,7 @@ fn a_file_is_made_cold_half_warm_and_warm_and_each_is_proven() {
     }
     let path = dir.path().join("file");
     std::fs::write(&path, vec![7; 4 << 20]).unwrap();
-    let set = FileSet::of_files(&[path]).unwrap();
+    let set = FileSet::from_files(&[path]).unwrap();
     let share = |warmth| set.bring_about(warmth).unwrap().share();
     let both = || (share(Warmth::Cold), share(Warmth::Warm));
     let mut seen = both();
@@ -58,7 +58,7 @@ fn a_file_is_made_cold_half_warm_and_warm_and_each_is_proven() {
 
 #[test]
 fn directories_and_files_in_memory_are_refused_by_name() {
-    let refused = |path: &str| FileSet::of_files(&[path.into()]).unwrap_err().to_string();
+    let refused = |path: &str| FileSet::from_files(&[path.into()]).unwrap_err().to_string();
     assert!(refused("/etc").contains("/etc is not a regular file"));
     assert!(refused("/nowhere").contains("/nowhere"));
 }

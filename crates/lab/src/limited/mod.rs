@@ -97,7 +97,7 @@ impl Sandbox {
         }
         let start = |pool| PoolKeeper::start(group.clone(), pool, limit, sizes.hold);
         let pool = match arm.swap {
-            SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
+            SwapKind::AsConfigured => Pool::for_host(root, group.version())?,
             // Where a group has a zswap of its own, it is charged for it.
             SwapKind::Zswap if reach(Knob::Zswap, knobs::place(group.version())) == Reach::PerGroup => None,
             _ => pool,

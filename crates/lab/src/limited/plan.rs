@@ -28,8 +28,8 @@ impl SwapSizes {
     }
 }
 
-/// What a series wants.
-pub struct Wanted<'a> {
+/// Requirements of a series.
+pub struct SeriesRequest<'a> {
     /// Its experiment.
     pub name: &'a str,
     /// Its arms.
@@ -44,7 +44,7 @@ pub struct Wanted<'a> {
     pub allow_busy: bool,
 }
 
-impl Wanted<'_> {
+impl SeriesRequest<'_> {
     /// Looks at the machine, beside the hierarchy of groups: the scratch place, and what makes the timing doubtful.
     ///
     /// # Errors

@@ -45,11 +45,11 @@ impl Pool {
         }
     }
 
-    /// That of the machine as it is configured, as far as no group is charged for it; `None` where there is none.
+    /// The pool of the machine as it is configured, as far as no group is charged for it; `None` where there is none.
     ///
     /// # Errors
     /// /proc/swaps or a device in it cannot be read.
-    pub fn of_host(root: &Root, version: Version) -> ramline_kernel::Result<Option<Pool>> {
+    pub fn for_host(root: &Root, version: Version) -> ramline_kernel::Result<Option<Pool>> {
         let areas = swap::areas(root)?;
         let zram: Vec<_> =
             areas.iter().filter_map(SwapArea::zram_number).map(|id| zram::Device::open(root, id)).collect();
@@ -265,17 +265,17 @@ mod tests {
             "Filename Type Size Used Priority\n/dev/zram1 partition 1024 0 100\n/dev/sda2 partition 1024 0 -2\n";
         write("proc/swaps", swaps);
         write("sys/block/zram1/mm_stat", "8192 100 4096 0 4096 0 0 0 0\n");
-        let pool = Pool::of_host(&root, Version::V1).unwrap().unwrap();
+        let pool = Pool::for_host(&root, Version::V1).unwrap().unwrap();
         assert_eq!(pool.used().unwrap(), Bytes::ZERO);
         write("sys/block/zram1/mm_stat", "81920 1000 40960 0 40960 0 0 0 0\n");
         assert_eq!(pool.used().unwrap(), Bytes(36_864));
         write("sys/module/zswap/parameters/enabled", "Y\n");
         write("proc/meminfo", "Zswap: 4 kB\n");
-        let with = Pool::of_host(&root, Version::V1).unwrap().unwrap();
+        let with = Pool::for_host(&root, Version::V1).unwrap().unwrap();
         write("proc/meminfo", "Zswap: 8 kB\n");
         assert_eq!(with.used().unwrap(), Bytes(4096), "version 1 charges zswap to nobody");
         write("proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1024 0 -2\n");
-        assert!(Pool::of_host(&root, Version::V2).unwrap().is_none(), "version 2 charges zswap to the group");
+        assert!(Pool::for_host(&root, Version::V2).unwrap().is_none(), "version 2 charges zswap to the group");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::watch::Watch;
 use super::{Sandbox, Sizes, swaps_to_disk};
 use crate::prelude::*;
 
-/// What a run is made of.
-pub struct OneRun<'a> {
+/// Set-up of a run.
+pub struct RunSetup<'a> {
     /// The kind of child that is the workload.
     pub kind: &'a str,
     /// Its group and swap.
@@ -23,7 +23,7 @@ pub struct OneRun<'a> {
     pub verified: Vec<(String, String)>,
 }
 
-impl OneRun<'_> {
+impl RunSetup<'_> {
     /// Runs `arm` and fills the record; `task` is given the file by which the workload is held, where it must be. A run that thrashes or is
     /// killed gives a record; only what prevents a run is an error.
     ///

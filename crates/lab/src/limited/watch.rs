@@ -33,7 +33,7 @@ impl<'a> Watch<'a> {
         bench: &mut Bench<'b>,
     ) -> Result<Watch<'a>> {
         let root = bench.root;
-        let child = Supervisor::of_task(kind, task, &sandbox.group, bench.run)?;
+        let child = Supervisor::from_task(kind, task, &sandbox.group, bench.run)?;
         let left = bench.deadline.map(|end| end.saturating_duration_since(Instant::now()));
         let dog = Watchdog::new(Limits { room: margin(root)?, ..limits(record, left) });
         let observer = Observer::new(root, Some(&sandbox.group), record.workload.shared);

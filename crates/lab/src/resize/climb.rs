@@ -7,7 +7,7 @@
 
 use ramline_evidence::TrialEnd;
 
-use super::Seen;
+use super::OnSample;
 use super::down::{GUARD, LOOK, PATIENCE, Ramp, SECOND};
 use crate::prelude::*;
 
@@ -20,7 +20,7 @@ const TOO_LONG: u32 = 3;
 
 impl Ramp<'_> {
     /// The smallest harmless size, into what was done. A group that was hit hard has everything back instead.
-    pub(super) fn climb(&mut self, seen: &mut Seen<'_>) -> Result<()> {
+    pub(super) fn climb(&mut self, seen: &mut OnSample<'_>) -> Result<()> {
         let most = self.done.before.size;
         let up = |size: Bytes| size.scale(UP.0, UP.1).unwrap_or(most).min(most);
         let mut size = match (self.done.end, self.done.held, self.done.tripped) {
@@ -40,7 +40,7 @@ impl Ramp<'_> {
     }
 
     /// At the target the group loses no more than the guard allows, for 8 s.
-    fn is_harmless(&mut self, seen: &mut Seen<'_>) -> Result<bool> {
+    fn is_harmless(&mut self, seen: &mut OnSample<'_>) -> Result<bool> {
         self.raise()?;
         let (mut seconds, mut over) = (0, 0);
         let (mut sum, mut second) = (0.0, Instant::now());

@@ -13,7 +13,7 @@ use ramline_kernel::cgroup::OomNotices;
 
 use super::held::Held;
 use super::meter::{Meter, Reading};
-use super::{BASELINE, Seen, Subject, Trial, check_interrupted};
+use super::{BASELINE, OnSample, Subject, Trial, check_interrupted};
 use crate::prelude::*;
 
 /// The share of its time that the group may lose: a ramp in the study was right to 5 % with about as much.
@@ -34,7 +34,7 @@ const MOST_ANONYMOUS: (u64, u64) = (80, 100);
 ///
 /// # Errors
 /// The group ended, restarted, or lost a process; its time lost cannot be measured; a signal came. Everything is put back in every case.
-pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut Seen<'_>) -> Result<SizeTrial> {
+pub fn down(trial: &Trial<'_>, subject: &Subject, swap: Bytes, seen: &mut OnSample<'_>) -> Result<SizeTrial> {
     let mut meter = Meter::start(trial.root, &subject.group)?;
     let first = meter.read()?;
     super::pass(&mut meter, BASELINE);
@@ -122,7 +122,7 @@ pub(super) struct Ramp<'a> {
 }
 
 impl Ramp<'_> {
-    fn run(&mut self, seen: &mut Seen<'_>) -> Result<()> {
+    fn run(&mut self, seen: &mut OnSample<'_>) -> Result<()> {
         let begun = Instant::now();
         let mut over_since: Option<Instant> = None;
         let mut behind_since: Option<Instant> = None;

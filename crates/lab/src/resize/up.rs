@@ -8,7 +8,7 @@ use ramline_evidence::{NOTHING_LEFT, SizeTrial, TrialDirection, TrialEnd};
 
 use super::held::Held;
 use super::meter::{Meter, Reading};
-use super::{BASELINE, Seen, Subject, Trial, check_interrupted, pass};
+use super::{BASELINE, OnSample, Subject, Trial, check_interrupted, pass};
 use crate::prelude::*;
 
 /// A sample is of so long.
@@ -27,7 +27,7 @@ pub fn up(
     subject: &Subject,
     limit: Bytes,
     ceiling: Bytes,
-    seen: &mut Seen<'_>,
+    seen: &mut OnSample<'_>,
 ) -> Result<SizeTrial> {
     let mut meter = Meter::start(trial.root, &subject.group)?;
     let first = meter.read()?;
@@ -61,7 +61,7 @@ fn fill(
     meter: &mut Meter<'_>,
     before: Reading,
     done: &mut SizeTrial,
-    seen: &mut Seen<'_>,
+    seen: &mut OnSample<'_>,
 ) -> Result<()> {
     let (begun, mut last) = (Instant::now(), before);
     let mut quiet = VecDeque::new();

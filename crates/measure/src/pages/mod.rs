@@ -32,7 +32,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ramline_act::RunLock;
 use ramline_evidence::pages::{Chain, PROFILE_FORMAT, PageProfile, ProfileHost};
 use ramline_gather::hardware;
-use ramline_gather::pages::{Ranges, of, pids};
+use ramline_gather::pages::{Ranges, pids, read_ranges};
 use ramline_kernel::arena::{self, Arena};
 use ramline_kernel::{KernelError, Root, cgroup, process};
 use ramline_model::zsmalloc::Zsmalloc;
@@ -132,7 +132,7 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     let sampled_by = start + options.budget / 4 * SAMPLING_OF_FOUR;
     let over = || Instant::now() > sampled_by;
     let (scope, ids) = processes(options)?;
-    let ranges = of(&options.root, &ids, &|| Instant::now() > looked_by);
+    let ranges = read_ranges(&options.root, &ids, &|| Instant::now() > looked_by);
     let mut profile = PageProfile { format: PROFILE_FORMAT, host: host(options), ..PageProfile::default() };
     let page = usize::try_from(process::page_size()).unwrap_or(4096);
     let pages = room(options, page, &mut profile.skipped)?;
@@ -149,7 +149,7 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     let share = wide(codecs.len() * timed::CLUSTERS.len()).max(1);
     let slice =
         Duration::from_millis(u64::try_from(options.budget.as_millis()).unwrap_or(u64::MAX) / 2 / share).min(SLICE);
-    let mut owners = Owners::of(&sample);
+    let mut owners = Owners::from_sample(&sample);
     for (at, (name, codec)) in codecs.iter_mut().enumerate() {
         progress.step(&format!("measuring pages, {} of {}: {name}", at + 1, options.algorithms.len()));
         if start.elapsed() > options.budget {
@@ -201,7 +201,7 @@ pub fn sampled(root: &Root, ids: &[u32], pages: usize, time: Duration) -> Result
         move || start.elapsed() > time
     };
     arena::seclude(root)?;
-    let ranges = of(root, ids, &over);
+    let ranges = read_ranges(root, ids, &over);
     let page = usize::try_from(process::page_size()).unwrap_or(4096);
     let wish = Wish { root, scope: String::new(), seed: 256, pages, swapped: 0, over: &over };
     Ok(Sampled(sample::draw(&wish, &ranges, Arena::new(Bytes(wide(pages * page)))?, page)?))

@@ -13,7 +13,7 @@ const MOST: usize = 24;
 pub struct Owners(Vec<OwnerPages>);
 
 impl Owners {
-    pub fn of(sample: &Sample) -> Owners {
+    pub fn from_sample(sample: &Sample) -> Owners {
         Owners(sample.owners.clone())
     }
 

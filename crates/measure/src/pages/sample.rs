@@ -152,7 +152,7 @@ fn places(
         };
         sampling.lost += wanted.saturating_sub(wide(located.len()));
         for at in located {
-            let warmth = at.frame.and_then(|frame| flags.as_ref()?.of(frame));
+            let warmth = at.frame.and_then(|frame| flags.as_ref()?.warmth(frame));
             match (at.swapped, warmth) {
                 (true, _) => swap.push(Place { owner, at, cold: None }),
                 (false, Some(Warmth::Never)) => {}

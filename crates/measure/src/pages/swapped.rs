@@ -8,7 +8,7 @@
 
 use ramline_evidence::pages::{Chain, Lengths};
 use ramline_evidence::rng::SplitMix64;
-use ramline_gather::swapped::Found;
+use ramline_gather::swapped::SwappedSlots;
 use ramline_kernel::arena::{self, Arena};
 use ramline_kernel::direct::Direct;
 use ramline_kernel::zram::Device;
@@ -34,7 +34,7 @@ const GROWN: usize = 2;
 /// Interrupted; memory that may not be locked. A device that cannot be read is no error: its area says why.
 pub fn sample_swapped(
     root: &Root,
-    found: &mut Found,
+    found: &mut SwappedSlots,
     over: &dyn Fn() -> bool,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), PagesError> {
@@ -49,7 +49,7 @@ pub fn sample_swapped(
         zsmalloc: Zsmalloc::new(wide(page), Chain::default().pages),
         random: SplitMix64::new(256),
     };
-    let Found { seen, slots } = found;
+    let SwappedSlots { seen, slots } = found;
     for area in &mut seen.areas {
         let Some(device) = area.path.as_deref().and_then(number).map(|number| Device::open(root, number)) else {
             continue;
@@ -69,7 +69,7 @@ pub fn sample_swapped(
                     continue;
                 }
                 tell(&format!("reading swapped pages of process {} from zram{}", owner.pid, device.id()));
-                place.sample = Some(reading.of(slots, &file, codec.as_mut())?);
+                place.sample = Some(reading.sample(slots, &file, codec.as_mut())?);
             }
         }
     }
@@ -99,7 +99,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(&mut self, slots: &[u32], device: &Direct, codec: &mut dyn Codec) -> Result<Sampled, PagesError> {
+    fn sample(&mut self, slots: &[u32], device: &Direct, codec: &mut dyn Codec) -> Result<Sampled, PagesError> {
         let mut sampled = Sampled::default();
         let (mut sum, mut squares) = (0.0, 0.0);
         for rank in evenly(wide(slots.len()), OF_AN_OWNER, &mut self.random) {
@@ -170,10 +170,10 @@ mod tests {
         let mut reading = Reading { page, from: arena(1), to: arena(2), zsmalloc, random };
         let device = Direct::open(&path).unwrap();
         let mut codec = named("lz4").unwrap();
-        let seen = reading.of(&[0, 1, 2, 3], &device, codec.as_mut()).unwrap();
+        let seen = reading.sample(&[0, 1, 2, 3], &device, codec.as_mut()).unwrap();
         assert_eq!((seen.pages, seen.same, seen.huge), (4, 1, 1));
         assert!(seen.stored > 20.0 && seen.taken >= seen.stored && seen.taken < 512.0, "{seen:?}");
-        let beyond = reading.of(&[9], &device, codec.as_mut()).unwrap();
+        let beyond = reading.sample(&[9], &device, codec.as_mut()).unwrap();
         assert_eq!(beyond.pages, 0, "a slot that cannot be read is left out");
     }
 

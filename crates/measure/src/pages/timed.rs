@@ -74,7 +74,7 @@ impl Timed {
     /// Means of the batches, each turned into another quantity.
     pub fn means(&self, unit: &str, turn: impl Fn(f64) -> f64) -> Option<Measurement> {
         let values: Vec<f64> = self.means.iter().filter(|mean| **mean > 0.0).map(|mean| turn(*mean)).collect();
-        Measurement::of(&values, unit, "means of batches", &[])
+        Measurement::from_values(&values, unit, "means of batches", &[])
     }
 
     /// As the reading of clusters of so many pages of `page` bytes.

@@ -21,7 +21,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(bytes: &[u8], page: usize) -> Counts {
+    fn from_bytes(bytes: &[u8], page: usize) -> Counts {
         let mut counts = Counts { pages: vec![0; 1 << SLOTS], last: vec![0; 1 << SLOTS] };
         for (number, page) in (1..u16::MAX).zip(bytes.chunks_exact(page)) {
             for slot in page.chunks_exact(WORD).filter_map(slot) {
@@ -53,7 +53,7 @@ fn slot(word: &[u8]) -> Option<usize> {
 
 /// Fills `dictionary` from its end with the best pieces of the pages in `bytes`; how many bytes it has become.
 pub fn train(bytes: &[u8], page: usize, dictionary: &mut [u8]) -> usize {
-    let mut counts = Counts::of(bytes, page);
+    let mut counts = Counts::from_bytes(bytes, page);
     let pieces = bytes.chunks_exact(PIECE);
     let mut ranked: Vec<(u32, usize)> = pieces.clone().map(|piece| counts.worth(piece)).zip(0..).collect();
     ranked.retain(|(worth, _)| *worth >= LEAST);

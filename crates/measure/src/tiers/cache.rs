@@ -69,7 +69,7 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
 
 /// Pages of the file in the cache; `None` when it is not ours to ask about.
 fn resident(file: &File, path: &Path) -> Result<Option<u64>, KernelError> {
-    match residency::of(file, path) {
+    match residency::count(file, path) {
         Err(error) if error.is_denied() => Ok(None),
         other => Ok(Some(other?.cached)),
     }

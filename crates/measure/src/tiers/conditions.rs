@@ -118,7 +118,7 @@ mod tests {
             tier: "ram".to_owned(),
             label: "RAM".to_owned(),
             latency: None,
-            batches: Measurement::of(medians, "ns", "", &[]),
+            batches: Measurement::from_values(medians, "ns", "", &[]),
             throughput: None,
             method: String::new(),
             notes: vec![],

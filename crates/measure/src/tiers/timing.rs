@@ -162,7 +162,7 @@ impl Series {
     /// The medians of the batches, in ns.
     #[must_use]
     pub fn spread(&self, method: &str) -> Option<Measurement> {
-        Measurement::of(&self.medians, "ns", method, &[])
+        Measurement::from_values(&self.medians, "ns", method, &[])
     }
 }
 
@@ -172,7 +172,7 @@ impl Series {
 pub fn throughput(bytes: u64, passes: &[Duration], method: &str) -> Option<Measurement> {
     let rates: Vec<f64> =
         passes.iter().filter(|time| !time.is_zero()).map(|time| bytes as f64 / time.as_secs_f64()).collect();
-    Measurement::of(&rates, "bytes/s", method, &[])
+    Measurement::from_values(&rates, "bytes/s", method, &[])
 }
 
 #[cfg(test)]

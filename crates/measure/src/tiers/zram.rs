@@ -172,7 +172,8 @@ fn verify(file: &File, kind: &Kind, back: &mut Buffer) -> std::io::Result<()> {
 }
 
 fn stored(stat: &MmStat) -> Vec<String> {
-    let ratio = |to| Ratio::of(stat.orig_data_size, to).map_or_else(|| "unknown".to_owned(), |ratio| ratio.to_string());
+    let ratio =
+        |to| Ratio::from_sizes(stat.orig_data_size, to).map_or_else(|| "unknown".to_owned(), |ratio| ratio.to_string());
     let mut notes = vec![format!(
         "{} stored in {}: {} by compression, {} with what the pool takes",
         stat.orig_data_size,
@@ -219,7 +220,7 @@ fn in_user_space(run: &mut Run<'_>, name: &str, codec: &mut dyn Codec, kind: &Ki
     let stored: usize = store.iter().map(Vec::len).sum();
     let huge = saturating_sum(store.iter().map(|stored| u64::from(stored.len() == page)));
     let wide = |bytes: usize| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
-    let mut compressed: Vec<String> = Ratio::of(wide(count * page), wide(stored))
+    let mut compressed: Vec<String> = Ratio::from_sizes(wide(count * page), wide(stored))
         .map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored)))
         .into_iter()
         .collect();

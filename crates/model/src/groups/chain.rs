@@ -55,7 +55,12 @@ impl Protection {
 }
 
 /// Bounds and protection of every group of the list.
-pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[Vec<Part>]) -> Vec<(Bound, Protection)> {
+pub fn bounds(
+    seen: &Groups,
+    version: Version,
+    parents: &[Option<usize>],
+    parts: &[Vec<Part>],
+) -> Vec<(Bound, Protection)> {
     let list = &seen.list;
     let usage: Vec<Bytes> =
         list.iter().zip(parts).map(|(g, p)| parts::current(g, version, p).unwrap_or_default()).collect();

@@ -152,7 +152,7 @@ const SINGLE: &[(PartId, &str)] = &[
 ];
 
 /// All parts this kernel tells of a group.
-pub fn of(group: &Group, version: Version) -> Vec<Part> {
+pub fn from_group(group: &Group, version: Version) -> Vec<Part> {
     let get = |name: &str| total(group, version, name);
     let mut out: Vec<Part> = Vec::with_capacity(SINGLE.len() + 2);
     let mut push = |id, bytes: Option<Bytes>| {

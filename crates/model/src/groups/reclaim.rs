@@ -41,8 +41,8 @@ pub struct Reclaim {
     pub stays: Bytes,
 }
 
-/// From the parts, what bounds the group, and the machine's free swap.
-pub fn of(
+/// What can be reclaimed, from the parts, what bounds the group, and the machine's free swap.
+pub fn from_parts(
     parts: &[Part],
     within: &Within,
     current: Option<Bytes>,

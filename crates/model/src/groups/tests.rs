@@ -20,10 +20,10 @@ fn group(path: &str, current: Option<u64>, stat: &[(&str, u64)]) -> Group {
 fn machine(version: Version, list: Vec<Group>) -> Snapshot {
     let machine = Machine { cpus: 2, page_size: PageSize(4096), ..Machine::default() };
     let mut snapshot = Snapshot::new(machine);
-    snapshot.groups = Seen::of(Groups { version: Some(version), list, complete: true, ..Groups::default() });
+    snapshot.groups = Seen::new(Groups { version: Some(version), list, complete: true, ..Groups::default() });
     let text =
         "MemTotal: 1048576 kB\nMemFree: 524288 kB\nMemAvailable: 655360 kB\nSwapTotal: 65536 kB\nSwapFree: 20480 kB\n";
-    snapshot.meminfo = Seen::of(Meminfo::parse("m", text).unwrap());
+    snapshot.meminfo = Seen::new(Meminfo::parse("m", text).unwrap());
     snapshot
 }
 
@@ -42,7 +42,7 @@ fn the_parts_and_the_rest_are_the_whole_and_kernel_memory_is_not_counted_twice()
         ("sock", 1),
         ("file_dirty", 5),
     ];
-    let tree = of(&machine(Version::V2, vec![group("/g", Some(96), &stat)]), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V2, vec![group("/g", Some(96), &stat)]), None).unwrap();
     let group = &tree.groups[0];
     let sum: Bytes = group.parts.iter().map(|p| p.bytes).sum();
     assert_eq!(group.part(PartId::FileOther), Some(mib(4)));
@@ -60,7 +60,7 @@ fn version_1_reads_the_same_from_its_own_names() {
     let mut all = group("/g", Some(50), &[("cache", 1), ("total_cache", 21), ("rss", 2), ("total_rss", 22)]);
     all.stat.extend([("total_inactive_file".to_owned(), 16 << 20), ("total_shmem".to_owned(), 5 << 20)]);
     all.kernel = Some(mib(6));
-    let tree = of(&machine(Version::V1, vec![all]), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V1, vec![all]), None).unwrap();
     let group = &tree.groups[0];
     assert_eq!((group.part(PartId::Anon), group.part(PartId::Shmem)), (Some(mib(22)), Some(mib(5))));
     assert_eq!((group.kernel(), group.file()), (mib(6), mib(16)));
@@ -73,7 +73,7 @@ fn at_the_top_of_version_1_kernel_memory_is_added_so_that_no_group_is_larger_tha
     let mut top = group("/", Some(30), &[("total_cache", 20), ("total_inactive_file", 20), ("total_rss", 10)]);
     top.kernel = Some(mib(100));
     let snapshot = machine(Version::V1, vec![top]);
-    let tree = of(&snapshot, None).unwrap();
+    let tree = from_snapshot(&snapshot, None).unwrap();
     assert_eq!((tree.groups[0].rest, tree.groups[0].current, tree.groups[0].summed), (None, Some(mib(130)), true));
     let node = node_eviction(&tree, &snapshot).unwrap();
     assert_eq!((node.working_set, node.available, node.available_older), (mib(10), mib(1014), None));
@@ -84,7 +84,7 @@ fn the_top_of_version_2_has_no_figure_of_its_own_and_is_the_sum_of_its_parts() {
     let top =
         group("/", None, &[("anon", 100), ("file", 80), ("inactive_file", 60), ("active_file", 20), ("kernel", 30)]);
     let snapshot = machine(Version::V2, vec![top]);
-    let tree = of(&snapshot, None).unwrap();
+    let tree = from_snapshot(&snapshot, None).unwrap();
     assert_eq!((tree.groups[0].current, tree.groups[0].summed), (Some(mib(210)), true));
     let node = node_eviction(&tree, &snapshot).unwrap();
     // 100 + 80 − 60; and the older way: 1024 − (1024 − 512 − 60).
@@ -98,12 +98,12 @@ fn cache_that_a_removed_group_left_behind_is_not_called_the_parents_own() {
         [("cache", own), ("total_cache", all), ("inactive_file", own), ("total_inactive_file", all)]
     };
     let list = vec![group("/p", Some(174), &stat(3, 173)), group("/p/left", Some(20), &stat(20, 20))];
-    let tree = of(&machine(Version::V1, list), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V1, list), None).unwrap();
     assert_eq!((tree.groups[0].removed, tree.groups[0].own), (Some(mib(150)), Some(SignedBytes(4 << 20))));
     assert_eq!((tree.groups[1].removed, tree.groups[1].own), (Some(Bytes::ZERO), Some(SignedBytes(20 << 20))));
     let stat = |all: u64| [("file", all), ("inactive_file", all)];
     let list = vec![group("/p", Some(173), &stat(173)), group("/p/left", Some(20), &stat(20))];
-    let tree = of(&machine(Version::V2, list), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V2, list), None).unwrap();
     assert_eq!((tree.groups[0].removed, tree.groups[0].own), (None, Some(SignedBytes(153 << 20))), "not told apart");
 }
 
@@ -118,7 +118,7 @@ fn a_groups_own_share_is_what_its_children_leave() {
         group("/a/y", Some(50), &anon(50)),
         group("/ab", Some(4), &anon(4)),
     ];
-    let tree = of(&machine(Version::V2, list), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V2, list), None).unwrap();
     let own: Vec<i64> = tree.groups.iter().map(|g| g.own.unwrap().0 >> 20).collect();
     assert_eq!(own, [16, 20, 20, 10, 50, 4]);
     assert_eq!(tree.groups.iter().map(|g| g.below).collect::<Vec<_>>(), [5, 3, 1, 0, 0, 0]);
@@ -140,7 +140,7 @@ fn reclaim_takes_clean_cache_then_what_is_written_then_what_swap_can_hold() {
         ("slab_reclaimable", 2),
     ];
     let snapshot = machine(Version::V2, vec![group("/g", Some(100), &stat)]);
-    let taken = of(&snapshot, None).unwrap().groups[0].reclaim;
+    let taken = from_snapshot(&snapshot, None).unwrap().groups[0].reclaim;
     assert_eq!((taken.now, taken.after_writing, taken.with_swap, taken.stays), (mib(32), mib(5), mib(20), mib(43)));
 
     // The group's own limit of swap, and a protection, both bite.
@@ -148,7 +148,7 @@ fn reclaim_takes_clean_cache_then_what_is_written_then_what_swap_can_hold() {
     limited.swap_max = Some(Limit::At(mib(8)));
     limited.swap_current = Some(mib(5));
     limited.low = Some(mib(65));
-    let tree = of(&machine(Version::V2, vec![group("/", None, &[]), limited]), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V2, vec![group("/", None, &[]), limited]), None).unwrap();
     let taken = tree.groups[1].reclaim;
     assert_eq!((taken.protected, taken.swap_room), (mib(65), Some(mib(3))));
     assert_eq!((taken.now, taken.after_writing, taken.with_swap, taken.stays), (mib(32), mib(3), mib(0), mib(65)));
@@ -158,7 +158,7 @@ fn reclaim_takes_clean_cache_then_what_is_written_then_what_swap_can_hold() {
 fn the_limit_in_force_is_the_tightest_on_the_way_up_and_says_whose_it_is() {
     let with = |path: &str, current, max| Group { max: Some(Limit::At(mib(max))), ..group(path, Some(current), &[]) };
     let list = vec![with("/a", 90, 100), with("/a/b", 10, 400), with("/a/c", 30, 50)];
-    let tree = of(&machine(Version::V2, list), None).unwrap();
+    let tree = from_snapshot(&machine(Version::V2, list), None).unwrap();
     let bounds: Vec<_> =
         tree.groups.iter().map(|g| (g.bound.effective_max, g.bound.effective_at.as_deref(), g.bound.room)).collect();
     assert_eq!(bounds[1], (Some(mib(100)), Some("/a"), Some(mib(10))));
@@ -176,8 +176,9 @@ fn a_window_gives_growth_and_a_group_made_anew_has_no_rate() {
         snapshot
     };
     let (before, after, anew) = (at(10, 10, 100), at(12, 14, 160), at(12, 14, 3));
-    let rates =
-        |after: &Snapshot| of(after, Some(&Window::new(&before, after).unwrap())).unwrap().groups[0].rates.unwrap();
+    let rates = |after: &Snapshot| {
+        from_snapshot(after, Some(&Window::new(&before, after).unwrap())).unwrap().groups[0].rates.unwrap()
+    };
     assert_eq!((rates(&after).growth, rates(&after).refaults_file), (Some(2.0 * 1024.0 * 1024.0), Some(30.0)));
     assert_eq!(rates(&anew).refaults_file, None);
 }
@@ -188,7 +189,7 @@ fn docker_and_kubernetes_take_idle_cache_off_and_systemd_does_not() {
         Version::V2,
         vec![group("/g", Some(100), &[("inactive_file", 30)]), group("/h", Some(9), &[("inactive_file", 9)])],
     );
-    let tree = of(&snapshot, None).unwrap();
+    let tree = from_snapshot(&snapshot, None).unwrap();
     let shown = |at: usize| readings(&tree.groups[at], &snapshot).iter().map(|r| r.bytes).collect::<Vec<_>>();
     assert_eq!(shown(0), [mib(70), mib(70), mib(70), mib(100)]);
     // All of it is idle cache: docker then shows all, cAdvisor nothing.
@@ -209,8 +210,8 @@ fn missed_of(current: u64, stat: &[(&str, u64)], adj: Option<i64>) -> Vec<(Bytes
         oom_score_adj: adj,
         ..Container::default()
     };
-    snapshot.containers = Seen::of(Containers { list: vec![one], ..Containers::default() });
-    let tree = of(&snapshot, None).unwrap();
+    snapshot.containers = Seen::new(Containers { list: vec![one], ..Containers::default() });
+    let tree = from_snapshot(&snapshot, None).unwrap();
     missed(&tree.groups[0], &snapshot).into_iter().map(|row| (row.bytes, row.formula)).collect()
 }
 
@@ -265,7 +266,7 @@ fn family() -> GroupTree {
         group(&format!("/b.slice/docker-{hex}.scope"), Some(38), &[]),
         group("/b.slice/one.service", Some(2), &[]),
     ];
-    let mut tree = of(&machine(Version::V2, list), None).unwrap();
+    let mut tree = from_snapshot(&machine(Version::V2, list), None).unwrap();
     tree.mount = "/sys/fs/cgroup".into();
     tree
 }
@@ -308,7 +309,7 @@ fn a_group_with_impossible_counters_has_shares_at_the_end_of_the_range() {
     let top = Group { path: "/".into(), stat, current: Some(Bytes(u64::MAX)), ..Group::default() };
     let mut seen = machine(Version::V2, vec![top.clone(), Group { path: "/g".into(), ..top }]);
     seen.machine.cpus = u64::MAX;
-    let tree = of(&seen, None).unwrap();
+    let tree = from_snapshot(&seen, None).unwrap();
     // What is charged to the top itself: nothing of any part, as all of it is below.
     assert_eq!((tree.groups[0].own, tree.groups[1].own), (Some(SignedBytes(0)), Some(SignedBytes(i64::MAX))));
     let rest = tree.groups[1].rest.unwrap();
@@ -321,7 +322,7 @@ fn with_swappiness_0_nothing_of_a_group_goes_to_swap_and_the_top_is_no_group() {
     let with = |path: &str, swappiness| {
         let stat = [("total_inactive_anon", 30), ("total_active_anon", 0), ("total_rss", 30)];
         let group = Group { swappiness: Some(swappiness), ..group(path, Some(40), &stat) };
-        let tree = of(&machine(Version::V1, vec![group]), None).unwrap();
+        let tree = from_snapshot(&machine(Version::V1, vec![group]), None).unwrap();
         tree.groups[0].reclaim
     };
     assert_eq!((with("/g", 1).with_swap, with("/g", 1).swap_forbidden), (mib(20), false), "20 MiB of swap are free");
@@ -329,11 +330,15 @@ fn with_swappiness_0_nothing_of_a_group_goes_to_swap_and_the_top_is_no_group() {
     assert!(!with("/", 0).swap_forbidden);
     let mut two =
         machine(Version::V2, vec![group("/g", Some(40), &[("anon", 30), ("inactive_anon", 30), ("active_anon", 0)])]);
-    assert_eq!(of(&two, None).unwrap().groups[0].reclaim.with_swap, mib(20));
+    assert_eq!(from_snapshot(&two, None).unwrap().groups[0].reclaim.with_swap, mib(20));
     let mut settings = ramline_snapshot::sysctl::VmSettings::default();
     settings.put("swappiness", "0\n");
-    two.settings = Seen::of(settings);
-    assert_eq!(of(&two, None).unwrap().groups[0].reclaim.with_swap, mib(0), "version 2 goes by vm.swappiness");
+    two.settings = Seen::new(settings);
+    assert_eq!(
+        from_snapshot(&two, None).unwrap().groups[0].reclaim.with_swap,
+        mib(0),
+        "version 2 goes by vm.swappiness"
+    );
 }
 
 #[test]
@@ -341,7 +346,7 @@ fn what_stands_out_is_named_largest_first_and_the_top_is_no_group() {
     let mut list = vec![group("/", None, &[]), group("/a", Some(99), &[]), group("/b", Some(10), &[])];
     list[1].max = Some(Limit::At(mib(100)));
     list[2].max = Some(Limit::At(mib(100)));
-    let mut groups = of(&machine(Version::V2, list), None).unwrap().groups;
+    let mut groups = from_snapshot(&machine(Version::V2, list), None).unwrap().groups;
     let rates = |growth, file| Rates { growth: Some(growth), refaults_file: Some(file), ..Rates::default() };
     groups[0].rates = Some(rates(9e9, 9.0));
     groups[1].rates = Some(rates(-5000.0, 0.0));
@@ -354,7 +359,8 @@ fn what_stands_out_is_named_largest_first_and_the_top_is_no_group() {
 
 #[test]
 fn a_wait_that_prints_as_nothing_is_none() {
-    let mut group = of(&machine(Version::V2, vec![group("/a", Some(1), &[])]), None).unwrap().groups.remove(0);
+    let mut group =
+        from_snapshot(&machine(Version::V2, vec![group("/a", Some(1), &[])]), None).unwrap().groups.remove(0);
     let mut waited = |avg10: &str| {
         let text = format!("some avg10={avg10} avg60=0 avg300=0 total=0\n");
         group.pressure = Some(Pressure::parse("p", &text).unwrap());
@@ -366,7 +372,8 @@ fn a_wait_that_prints_as_nothing_is_none() {
 #[test]
 fn what_stays_is_told_by_its_reasons_which_may_overlap() {
     let stat = [("anon", 40), ("active_anon", 10), ("inactive_anon", 30), ("kernel", 9), ("unevictable", 4)];
-    let group = of(&machine(Version::V2, vec![group("/a", Some(49), &stat)]), None).unwrap().groups.remove(0);
+    let group =
+        from_snapshot(&machine(Version::V2, vec![group("/a", Some(49), &stat)]), None).unwrap().groups.remove(0);
     // Swap has room for 20 MiB.
     let stays = group.stays();
     assert_eq!((stays.without_swap, stays.locked, stays.kernel), (mib(20), mib(4), mib(9)));

@@ -197,7 +197,7 @@ pub fn all(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Vec<Trouble> {
     let both = tree.groups.iter().zip(&met.list);
     let look = |(group, seen): (&GroupMemory, &Group)| {
         let before = before.get(seen.path.as_str()).copied();
-        of(group, seen, version, snapshot, window.zip(before))
+        for_group(group, seen, version, snapshot, window.zip(before))
     };
     both.filter_map(look).collect()
 }
@@ -225,7 +225,7 @@ fn that_met_a_limit(seen: &Groups) -> Groups {
     }
 }
 
-fn of(
+fn for_group(
     group: &GroupMemory,
     seen: &Group,
     version: Version,

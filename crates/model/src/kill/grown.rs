@@ -149,7 +149,7 @@ mod tests {
             ..Process::default()
         };
         let list = list.iter().map(process).collect();
-        Snapshot { processes: Seen::of(Processes { list, ..Processes::default() }), ..Snapshot::default() }
+        Snapshot { processes: Seen::new(Processes { list, ..Processes::default() }), ..Snapshot::default() }
     }
 
     #[test]

@@ -39,13 +39,13 @@ pub struct NoSuchTime {
 pub fn explain(log: &KernelLog, at: Option<&Stamp>) -> Result<Kill, NoSuchTime> {
     let kills: Vec<&LogEvent> = log.events.iter().filter(|event| is_kill(event)).collect();
     let candidates: Vec<&LogEvent> = if kills.is_empty() { log.events.iter().collect() } else { kills };
-    let Some(at) = at else { return Ok(of_incident(log, &candidates, last_told(&candidates))) };
+    let Some(at) = at else { return Ok(from_incident(log, &candidates, last_told(&candidates))) };
     let distance = |event: &&&LogEvent| event.at().and_then(|stamp| between(stamp, at));
     let timed: Vec<(&LogEvent, f64)> =
         candidates.iter().filter_map(|event| Some((*event, distance(&event)?))).collect();
     let nearest = timed.iter().min_by(|a, b| a.1.total_cmp(&b.1));
     match nearest {
-        Some((event, gap)) if *gap <= NEAR => Ok(of_incident(log, &candidates, vec![*event])),
+        Some((event, gap)) if *gap <= NEAR => Ok(from_incident(log, &candidates, vec![*event])),
         other => Err(NoSuchTime { nearest: other.and_then(|(event, _)| event.at()).map(|stamp| stamp.text.clone()) }),
     }
 }
@@ -130,12 +130,12 @@ fn telling<'a>(events: &[&'a LogEvent]) -> Option<&'a LogEvent> {
     }
 }
 
-fn of_incident(log: &KernelLog, candidates: &[&LogEvent], incident: Vec<&LogEvent>) -> Kill {
+fn from_incident(log: &KernelLog, candidates: &[&LogEvent], incident: Vec<&LogEvent>) -> Kill {
     let Some(event) = telling(&incident) else { return Kill { nothing_found: true, ..Kill::default() } };
     let mut kill = match event {
-        LogEvent::Report(report) => of_report(report),
-        LogEvent::Daemon(daemon) => of_daemon(daemon),
-        LogEvent::Stuck(one) => of_stuck(one, log),
+        LogEvent::Report(report) => from_report(report),
+        LogEvent::Daemon(daemon) => from_daemon(daemon),
+        LogEvent::Stuck(one) => from_stuck(one, log),
     };
     kill.at = event.at().cloned();
     if kill.victim.is_some() && kill.innocent_victim.is_none() {
@@ -205,7 +205,7 @@ fn killer_of(report: &Report) -> Killer {
     Killer::Kernel
 }
 
-fn of_report(report: &Report) -> Kill {
+fn from_report(report: &Report) -> Kill {
     let page = page_size(report);
     let sum = sum(report, page.size);
     let zones = zone_states(report, page.size);
@@ -304,7 +304,7 @@ fn victim_of(kill: &DaemonKill) -> Option<Victim> {
     Some(Victim { name: kill.victim.clone(), pid: kill.pid, held: kill.rss, swapped: kill.swap, ..Victim::default() })
 }
 
-fn of_daemon(daemon: &DaemonKill) -> Kill {
+fn from_daemon(daemon: &DaemonKill) -> Kill {
     let verdict = by_daemon(daemon);
     Kill {
         killer: killer(daemon),
@@ -318,7 +318,7 @@ fn of_daemon(daemon: &DaemonKill) -> Kill {
     }
 }
 
-fn of_stuck(one: &Stuck, log: &KernelLog) -> Kill {
+fn from_stuck(one: &Stuck, log: &KernelLog) -> Kill {
     let hugetlb = one.kind == Some(StuckKind::NoHugePage);
     let all: Vec<&Stuck> = log
         .events

@@ -113,7 +113,7 @@ impl<'a> Book<'a> {
     fn lists(&mut self) {
         let m = self.meminfo;
         let anon_lists = m.active_anon.zip(m.inactive_anon).map(|(a, i)| a + i);
-        let locked = anon_lists.map(|lists| Locked::of(m, lists)).unwrap_or_default();
+        let locked = anon_lists.map(|lists| Locked::from_meminfo(m, lists)).unwrap_or_default();
         let both = anon_lists.map(|lists| lists + locked.both);
         let shmem = both.zip(m.shmem).map(|(both, shmem)| shmem.min(both));
         let anon = both.map(|both| both.saturating_sub(shmem.unwrap_or_default()));

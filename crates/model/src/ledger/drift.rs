@@ -49,7 +49,7 @@ impl Drift {
 
     /// Movement of one line.
     #[must_use]
-    pub fn of(&self, id: Term) -> SignedBytes {
+    pub fn moved(&self, id: Term) -> SignedBytes {
         self.lines.iter().find(|m| m.id == id).map_or(SignedBytes(0), |m| m.bytes)
     }
 
@@ -80,7 +80,7 @@ impl LineMove {
     #[must_use]
     pub fn all(old: (&Ledger, Option<&Drift>), new: (&Ledger, Option<&Drift>)) -> Vec<LineMove> {
         let (before, after) = (old.0, new.0);
-        let drift = |drift: Option<&Drift>, id| drift.map_or(Bytes::ZERO, |d| d.of(id).magnitude());
+        let drift = |drift: Option<&Drift>, id| drift.map_or(Bytes::ZERO, |d| d.moved(id).magnitude());
         let line = |Moved { id, bytes: moved }| {
             let label = [before, after].into_iter().filter_map(|ledger| ledger.line(id)).map(|line| &line.label).min();
             let beyond_drift = moved.magnitude() > drift(old.1, id) + drift(new.1, id);
@@ -102,14 +102,14 @@ mod tests {
         let mut seen = Snapshot::new(Machine::default());
         let (free, percpu) = (free_mib << 10, percpu_mib << 10);
         let text = format!("MemTotal: 8388608 kB\nMemFree: {free} kB\nPercpu: {percpu} kB\n");
-        seen.meminfo = Seen::of(Meminfo::parse("meminfo", &text).unwrap());
-        Ledger::of(&seen).unwrap()
+        seen.meminfo = Seen::new(Meminfo::parse("meminfo", &text).unwrap());
+        Ledger::from_snapshot(&seen).unwrap()
     }
 
     #[test]
     fn the_largest_movement_of_a_ledger_is_first_and_the_leftover_moves_the_other_way() {
         let drift = Drift::between(&ledger(4096, 1), &ledger(4000, 3), Nanos(2_000_000_000));
-        assert_eq!((drift.lines[0].id, drift.of(Term::Free)), (Term::Free, SignedBytes(-(96 << 20))));
+        assert_eq!((drift.lines[0].id, drift.moved(Term::Free)), (Term::Free, SignedBytes(-(96 << 20))));
         assert_eq!((drift.largest(), drift.leftover), (Bytes::from_mib(96), SignedBytes(94 << 20)));
         assert_eq!(Drift::between(&ledger(1, 1), &ledger(1, 1), Nanos(1)).largest(), Bytes::ZERO);
     }

@@ -21,9 +21,14 @@ pub enum LeftoverKind {
 }
 
 impl LeftoverKind {
-    /// `bound` is what CPUs hold back of the counters. Below zero by no more than that and by per-CPU data is no fault: the first chunk of those
+    /// Classifies the leftover; `bound` is what CPUs hold back of the counters. Below zero by no more than that and by per-CPU data is no fault: the first chunk of those
     /// is in Percpu and was taken at boot, before MemTotal was counted (mm/percpu.c).
-    pub(super) fn of(snapshot: &Snapshot, leftover: SignedBytes, bound: Bytes, users_missing: bool) -> LeftoverKind {
+    pub(super) fn classify(
+        snapshot: &Snapshot,
+        leftover: SignedBytes,
+        bound: Bytes,
+        users_missing: bool,
+    ) -> LeftoverKind {
         let percpu = snapshot.meminfo.data().and_then(|meminfo| meminfo.percpu).unwrap_or_default();
         if leftover.0 < 0 && leftover.magnitude() > bound + percpu {
             LeftoverKind::Overlap

@@ -23,8 +23,8 @@ pub struct Locked {
 }
 
 impl Locked {
-    /// From the counters and the length of the lists of anonymous and shared memory.
-    pub fn of(meminfo: &Meminfo, lists: Bytes) -> Locked {
+    /// Locked memory, from the counters and the length of the lists of anonymous and shared memory.
+    pub fn from_meminfo(meminfo: &Meminfo, lists: Bytes) -> Locked {
         let (anon, shmem) = (meminfo.anon_pages.unwrap_or_default(), meminfo.shmem.unwrap_or_default());
         let both = (anon + shmem).saturating_sub(lists).min(meminfo.unevictable.unwrap_or_default());
         let mlocked = meminfo.mlocked.unwrap_or(both);
@@ -66,21 +66,21 @@ mod tests {
     fn what_the_lists_lack_is_locked_and_whose_it_is_lies_between_bounds() {
         // 256 shared, 1024 plain and 1024 locked anonymous MiB.
         let text = "AnonPages: 2097152 kB\nShmem: 262144 kB\nUnevictable: 1048576 kB\nMlocked: 1048576 kB\n";
-        let locked = Locked::of(&meminfo(text), mib(1280));
+        let locked = Locked::from_meminfo(&meminfo(text), mib(1280));
         assert_eq!((locked.both, locked.anon_least(), locked.anon_most), (mib(1024), mib(768), mib(1024)));
         assert_eq!((locked.shmem_least(), locked.shmem_most), (Bytes::ZERO, mib(256)));
         // A System V segment is locked without mlock: nothing of it can be of processes.
         let text = "AnonPages: 1048576 kB\nShmem: 1048576 kB\nUnevictable: 1048576 kB\nMlocked: 0 kB\n";
-        let locked = Locked::of(&meminfo(text), mib(1024));
+        let locked = Locked::from_meminfo(&meminfo(text), mib(1024));
         assert_eq!((locked.anon_most, locked.shmem_least(), locked.shmem_most), (Bytes::ZERO, mib(1024), mib(1024)));
     }
 
     #[test]
     fn no_more_is_locked_than_is_unevictable_and_a_swap_cache_hides_but_never_turns_negative() {
         let text = "AnonPages: 2048 kB\nShmem: 1024 kB\nUnevictable: 512 kB\n";
-        assert_eq!(Locked::of(&meminfo(text), Bytes::from_kib(1024)).both, Bytes::from_kib(512));
+        assert_eq!(Locked::from_meminfo(&meminfo(text), Bytes::from_kib(1024)).both, Bytes::from_kib(512));
         assert_eq!(
-            Locked::of(&meminfo(text), Bytes::from_kib(9999)),
+            Locked::from_meminfo(&meminfo(text), Bytes::from_kib(9999)),
             Locked { both: Bytes::ZERO, ..Locked::default() }
         );
     }

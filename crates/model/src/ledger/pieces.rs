@@ -79,7 +79,7 @@ const ORDER: [PieceKind; 16] = [
 impl PieceKind {
     /// The piece a line belongs to.
     #[must_use]
-    pub const fn of(term: Term) -> PieceKind {
+    pub const fn for_term(term: Term) -> PieceKind {
         match term {
             Term::Free | Term::CpuLists | Term::CmaFree | Term::Unaccepted => Free,
             Term::Anon => Processes,
@@ -103,7 +103,7 @@ impl Ledger {
     /// The pieces that hold anything; they add up to MemTotal, or to the lines where those are more.
     #[must_use]
     pub fn pieces(&self) -> Vec<Piece> {
-        let own = |kind| self.lines.iter().filter(move |line| PieceKind::of(line.id) == kind);
+        let own = |kind| self.lines.iter().filter(move |line| PieceKind::for_term(line.id) == kind);
         let sum = |kind| match kind {
             Uncounted => self.leftover_of_kernel(),
             NotKnown => self.leftover_not_known(),

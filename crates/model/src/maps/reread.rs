@@ -119,10 +119,10 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// From what was measured.
+    /// The cost at a measured speed.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time for printing, never negative")]
-    pub fn of(speed: &Speed) -> Cost {
+    pub fn from_speed(speed: &Speed) -> Cost {
         let bytes = speed.clean;
         let pages = bytes.as_f64() / 4096.0;
         let in_order = speed.sequential.as_ref().filter(|m| m.median > 0.0);

@@ -65,14 +65,14 @@ fn a_file_counts_once_however_many_processes_map_it() {
         files: vec![MappedFile { residency: cached(9, 4, 1), ..file("/lib/x.so", 7, 10) }],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &MapsOptions::default());
+    let all = Mapped::from_maps(&maps, &MapsOptions::default());
     let one = &all.files[0];
     assert_eq!((one.processes, one.ranges), (3, 4));
     assert_eq!((one.size, one.code_size), (Bytes(9 * K4), Bytes(4 * K4)));
     assert_eq!((one.resident, one.clean, one.basis), (Some(Bytes(9 * K4)), Some(Bytes(8 * K4)), Basis::PageCache));
     assert_eq!(one.programs[0], Program { name: "b".into(), processes: 2, pid: None });
     assert_eq!((all.reread.clean, all.reread.code, all.reread.dirty), (Bytes(8 * K4), Bytes(4 * K4), Some(Bytes(K4))));
-    let code = Mapped::of(&maps, &MapsOptions { code_only: true, ..MapsOptions::default() });
+    let code = Mapped::from_maps(&maps, &MapsOptions { code_only: true, ..MapsOptions::default() });
     assert_eq!((code.files[0].processes, code.files[0].resident), (2, Some(Bytes(4 * K4))));
 }
 
@@ -94,7 +94,7 @@ fn written_pages_of_private_mappings_are_copies_and_not_read_again() {
         }],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &MapsOptions::default());
+    let all = Mapped::from_maps(&maps, &MapsOptions::default());
     assert_eq!(all.classes.iter().map(|c| c.class).collect::<Vec<_>>(), [Class::Code, Class::Relocated]);
     assert_eq!((all.reread.clean, all.reread.copies), (Bytes(4 * K4), Some(Bytes(3 * K4))));
     let closure = all.closure.unwrap();
@@ -142,9 +142,9 @@ fn what_a_short_list_leaves_out_and_why_residency_is_unknown_are_added_up() {
         ..Mapped::default()
     };
     assert_eq!((mapped.resident_from(1), mapped.resident_from(9)), (Bytes(8), Bytes::ZERO));
-    let not_told = |basis, why: &str, files| NotTold { basis, why: why.to_owned(), files };
+    let not_told = |basis, why: &str, files| UnknownFiles { basis, why: why.to_owned(), files };
     assert_eq!(
-        mapped.not_told(),
+        mapped.unknown_files(),
         [not_told(Basis::PageTables, "denied", 2), not_told(Basis::Unknown, "it was not asked", 1)]
     );
 }
@@ -164,7 +164,7 @@ fn what_is_not_known_is_no_zero() {
         files: vec![hidden, memory, gone],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &MapsOptions::default());
+    let all = Mapped::from_maps(&maps, &MapsOptions::default());
     assert_eq!((all.totals.files, all.totals.known, all.totals.unknown_size), (2, 1, Bytes(4 * K4)));
     assert_eq!((all.totals.gone, all.totals.gone_resident, all.totals.memory), (1, Bytes(2 * K4), Bytes(5 * K4)));
     assert_eq!((all.reread.unknown, all.reread.clean, all.reread.memory), (1, Bytes(2 * K4), Bytes(5 * K4)));
@@ -186,7 +186,7 @@ fn copies(fs: [&str; 2], inodes: [u64; 2], ids: [Option<&str>; 2], pieces: [u64;
         files: vec![of(0), of(1)],
         ..Maps::default()
     };
-    Mapped::of(&maps, &MapsOptions::default()).duplicates
+    Mapped::from_maps(&maps, &MapsOptions::default()).duplicates
 }
 
 #[test]

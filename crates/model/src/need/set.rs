@@ -86,8 +86,8 @@ mod tests {
             list: list.to_vec(),
             ..Groups::default()
         };
-        snapshot.groups = Seen::of(groups);
-        let tree = crate::groups::of(&snapshot, None).unwrap();
+        snapshot.groups = Seen::new(groups);
+        let tree = crate::groups::from_snapshot(&snapshot, None).unwrap();
         let set = |path: &str| {
             let need =
                 Need { group: path.to_owned(), answer: NeedAnswer::Size(Bytes(500)), ..super::super::tests::empty() };

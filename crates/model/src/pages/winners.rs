@@ -62,7 +62,7 @@ struct Candidate<'a> {
 }
 
 /// All contests, of libraries and of the kernel apart; none where there is no other algorithm.
-pub fn of(algorithms: &[AlgorithmPages], rows: &[Row]) -> Vec<Winner> {
+pub fn find(algorithms: &[AlgorithmPages], rows: &[Row]) -> Vec<Winner> {
     let mut out = Vec::new();
     for by in [By::Library, By::Kernel] {
         let of: Vec<(&AlgorithmPages, &Row)> = algorithms.iter().zip(rows).filter(|(one, _)| one.by == by).collect();

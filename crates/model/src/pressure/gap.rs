@@ -30,7 +30,7 @@ impl PsiGap {
         }
     }
 
-    pub(super) fn of(snapshot: &Snapshot) -> Option<PsiGap> {
+    pub(super) fn from_snapshot(snapshot: &Snapshot) -> Option<PsiGap> {
         let others = snapshot.meminfo.data().is_some() || snapshot.vmstat.data().is_some();
         match &snapshot.pressure_memory {
             Seen::Seen { .. } => None,

@@ -105,7 +105,7 @@ fn container(path: &str) -> Option<String> {
 /// What its engine calls a container, before its id: `docker web 4f5e8a1b2c3d`.
 pub fn name_container(name: &mut String, containers: &ByGroup<'_>) {
     let Some((kind, short)) = name.split_once(' ') else { return };
-    if let Some(words) = containers.of_short(short).and_then(Container::words) {
+    if let Some(words) = containers.by_short_id(short).and_then(Container::words) {
         *name = format!("{kind} {words} {short}");
     }
 }

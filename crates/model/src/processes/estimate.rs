@@ -115,7 +115,7 @@ pub struct Estimate {
 impl Estimate {
     /// The estimate for a list of processes on a machine with so many CPUs.
     #[must_use]
-    pub fn of(all: &Processes, cpus: u64) -> Estimate {
+    pub fn from_processes(all: &Processes, cpus: u64) -> Estimate {
         let missed = &all.missed;
         let some = |p: &&Process| p.has_memory();
         let count = all.list.iter().filter(some).count() as f64;
@@ -153,7 +153,7 @@ impl Estimate {
         // Without any assumption: what a sum has above all that they map is of processes that are not listed.
         let (anon, shared) = total(all.list.iter().filter_map(most).collect::<Vec<_>>().iter());
         out.alone &= sums.is_some_and(|sums| anon.high >= sums.0.low && shared.high >= sums.1.low);
-        let bounded = Bounds::of(all, &out, count);
+        let bounded = Bounds::new(all, &out, count);
         let strict: Vec<Option<Member>> = all.list.iter().map(|p| bounded.member(p)).collect();
         (out.members, out.unlike) = alike(all, &strict);
         if out.contradicted() {
@@ -280,7 +280,7 @@ struct Bounds<'a> {
 
 #[expect(clippy::cast_precision_loss, reason = "counts of processes are far below 2^53")]
 impl<'a> Bounds<'a> {
-    fn of(all: &'a Processes, sums: &Estimate, count: f64) -> Bounds<'a> {
+    fn new(all: &'a Processes, sums: &Estimate, count: f64) -> Bounds<'a> {
         let mut of_program: HashMap<Program<'_>, f64> = HashMap::new();
         all.list.iter().filter(|p| p.has_memory()).for_each(|p| *of_program.entry(p.program()).or_default() += 1.0);
         let open = |p: &&Process| p.walked.is_none();

@@ -33,8 +33,8 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// `ticks`: of one processor, between the two.
-    pub fn of(before: Option<&Processes>, after: &Processes, ticks: f64) -> Growth {
+    /// Growth between two readings; `ticks`: of one processor, between the two.
+    pub fn between(before: Option<&Processes>, after: &Processes, ticks: f64) -> Growth {
         let list = before.map(|b| b.list.as_slice()).unwrap_or_default();
         let before: HashMap<_, _> = list.iter().map(|p| ((p.pid, p.started_ticks), (made(p), p.cpu_ticks))).collect();
         let stayed = after.list.iter().filter(|p| before.contains_key(&(p.pid, p.started_ticks))).count() as u64;
@@ -98,7 +98,7 @@ impl Sum {
         self.own += p.walked.map(|w| w.uss).unwrap_or_default();
         self.anon = self.anon.plus(member.anon);
         self.shared = self.shared.plus(member.shared);
-        if let Some(cost) = parts.swap.of_process(p) {
+        if let Some(cost) = parts.swap.for_process(p) {
             self.swap_costs = self.swap_costs.plus(cost);
             self.has_cost = true;
         }

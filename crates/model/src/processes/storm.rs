@@ -188,14 +188,14 @@ impl World {
 
 fn seen(all: Processes) -> Snapshot {
     let mut snapshot = Snapshot::new(Machine { cpus: 1, ..Machine::default() });
-    snapshot.processes = Seen::of(all);
+    snapshot.processes = Seen::new(all);
     snapshot
 }
 
 /// No row above what it maps, none of the walked other than it was walked, and all together no more than the whole with its slack.
 fn holds(all: &Processes, snapshot: &Snapshot, seed: u64) -> Who {
     for by in [By::Program, By::User, By::Process] {
-        let who = Who::of(snapshot, None, by).unwrap();
+        let who = Who::from_snapshot(snapshot, None, by).unwrap();
         for row in &who.rows {
             let ordered = row.holds.low <= row.holds.value && row.holds.value <= row.holds.high;
             assert!(
@@ -206,7 +206,7 @@ fn holds(all: &Processes, snapshot: &Snapshot, seed: u64) -> Who {
         let rows: Bytes = who.rows.iter().map(|row| row.holds.value).sum();
         assert!(rows.0 <= who.whole.high.0 + who.rows.len() as u64, "seed {seed}, {by:?}: {rows} of {:?}", who.whole);
     }
-    let who = Who::of(snapshot, None, By::Process).unwrap();
+    let who = Who::from_snapshot(snapshot, None, By::Process).unwrap();
     let walked = all.list.iter().filter_map(|p| Some((p.pid, p.walked?)));
     for (pid, walked) in walked {
         let row = who.rows.iter().find(|row| row.pid == Some(pid)).unwrap();

@@ -34,9 +34,9 @@ pub struct SwapCosts {
 }
 
 impl SwapCosts {
-    /// From the swap areas and the zram devices.
+    /// The costs, from the swap areas and the zram devices.
     #[must_use]
-    pub fn of(seen: &Snapshot) -> SwapCosts {
+    pub fn from_snapshot(seen: &Snapshot) -> SwapCosts {
         let swaps = seen.swaps.data().map(Vec::as_slice).unwrap_or_default();
         let devices = seen.zram.data().map(|z| z.devices.as_slice()).unwrap_or_default();
         let costs = |path: &str| {
@@ -64,7 +64,7 @@ impl SwapCosts {
 
     /// The cost of one process's swapped pages; `None` where it has none or no area is known.
     #[must_use]
-    pub fn of_process(&self, p: &Process) -> Option<Part> {
+    pub fn for_process(&self, p: &Process) -> Option<Part> {
         let swap = p.swap.filter(|s| s.0 > 0)?;
         if self.areas.is_empty() {
             return None;
@@ -127,15 +127,15 @@ mod tests {
     fn without_a_place_the_cost_is_bounded_by_the_cheapest_and_the_dearest_area() {
         let costs = SwapCosts { areas: vec![area("/dev/sda2", 1000, 0), area("/dev/zram0", 1000, 500)], placed: false };
         let p = Process { swap: Some(Bytes::from_mib(100)), ..Process::default() };
-        let part = costs.of_process(&p).unwrap();
+        let part = costs.for_process(&p).unwrap();
         assert_eq!((part.low / MIB, part.mid / MIB, part.high / MIB), (0.0, 25.0, 100.0));
         let place = ramline_snapshot::processes::SwappedTo { area: 1, bytes: Bytes::from_mib(100) };
-        let part = costs.of_process(&Process { swapped_to: vec![place], ..p.clone() }).unwrap();
+        let part = costs.for_process(&Process { swapped_to: vec![place], ..p.clone() }).unwrap();
         assert_eq!((part.mid / MIB, part.high / MIB), (50.0, 100.0));
         assert_eq!((costs.used(), costs.pool()), (Bytes::from_mib(2000), Bytes::from_mib(500)));
         // An area of an unknown number: as if its place were not known.
         let place = ramline_snapshot::processes::SwappedTo { area: 9, bytes: Bytes::from_mib(100) };
-        assert_eq!(costs.of_process(&Process { swapped_to: vec![place], ..p }).unwrap().mid / MIB, 25.0);
-        assert_eq!(costs.of_process(&Process::default()), None);
+        assert_eq!(costs.for_process(&Process { swapped_to: vec![place], ..p }).unwrap().mid / MIB, 25.0);
+        assert_eq!(costs.for_process(&Process::default()), None);
     }
 }

@@ -35,12 +35,12 @@ fn seen(list: Vec<Process>, anon: u64, mapped: u64) -> Snapshot {
     let programs = ["a", "b", "c"].map(str::to_owned).into();
     let missed = Missed { nested: Some(false), ..Missed::default() };
     let mut snapshot = Snapshot::new(Machine::default());
-    snapshot.processes = Seen::of(Processes { list, programs, missed, around: Some(around), ..Processes::default() });
+    snapshot.processes = Seen::new(Processes { list, programs, missed, around: Some(around), ..Processes::default() });
     snapshot
 }
 
 fn who(snapshot: &Snapshot) -> Who {
-    Who::of(snapshot, None, By::Program).unwrap()
+    Who::from_snapshot(snapshot, None, By::Program).unwrap()
 }
 
 /// Within the lag of two counters and the rounding.
@@ -144,7 +144,7 @@ fn growth_is_of_those_that_were_there_before_and_after() {
     again.started_ticks = 9;
     let after = at(3, vec![process(1, 0, 13, 0), again, process(3, 1, 9, 0)]);
     let window = Window::new(&before, &after).unwrap();
-    let who = Who::of(&after, Some(&window), By::Program).unwrap();
+    let who = Who::from_snapshot(&after, Some(&window), By::Program).unwrap();
     assert_eq!(who.rows[0].growth, Some(SignedBytes(3 << 20)));
     assert_eq!((who.rows[1].growth, who.started_ended), (None, Some((2, 1))));
 }
@@ -156,7 +156,7 @@ fn a_tree_adds_up_what_each_has_started_and_survives_a_ring() {
         vec![child(1, 0, 1), child(5, 1, 10), child(6, 5, 20), child(7, 5, 20), child(8, 9, 3), child(9, 8, 4)];
     list[2].name = "worker".into();
     list[3].name = "worker".into();
-    let who = Who::of(&seen(list, 58, 0), None, By::Tree).unwrap();
+    let who = Who::from_snapshot(&seen(list, 58, 0), None, By::Tree).unwrap();
     let shown: Vec<_> = who.rows.iter().map(|r| (r.depth, r.name.as_str(), r.processes)).collect();
     assert_eq!(shown, [(0, "p1", 4), (1, "p5", 3), (2, "worker", 2)]);
 }
@@ -183,7 +183,7 @@ fn the_share_of_a_processor_is_of_the_time_between_two_looks() {
     };
     let (before, after) = (at(1000, 10), at(1100, 12));
     let window = Window::new(&before, &after).unwrap();
-    let rows = Who::of(&after, Some(&window), By::Program).unwrap().rows;
+    let rows = Who::from_snapshot(&after, Some(&window), By::Program).unwrap().rows;
     assert_eq!((rows[0].cpu, rows[1].cpu), (Some(0.5), None));
     assert_eq!(who(&after).rows[0].cpu, None, "one look knows no share");
 }

@@ -28,7 +28,7 @@ fn filesystem(used: u64, found: Amount) -> Filesystem {
 
 fn seen(shmem: Shmem) -> Snapshot {
     let mut out = Snapshot::new(Machine::default());
-    out.shmem = Seen::of(shmem);
+    out.shmem = Seen::new(shmem);
     out
 }
 
@@ -60,8 +60,8 @@ fn shmem_less_what_was_seen_in_ram_is_the_rest_with_its_bounds() {
     let mut snapshot = seen(all());
     let zones =
         "Node 0, zone Normal\n  pages free 1\n  pagesets\n    cpu: 0\n      count: 1\n  vm stats threshold: 32\n";
-    snapshot.zoneinfo = Seen::of(Zoneinfo::parse("z", zones).unwrap());
-    let split = of(&snapshot).unwrap();
+    snapshot.zoneinfo = Seen::new(Zoneinfo::parse("z", zones).unwrap());
+    let split = from_snapshot(&snapshot).unwrap();
     assert_eq!(split.total, Some(Bytes(100 * MIB)));
     assert_eq!(line(&split, ShmemKind::TmpfsFiles), amount(3, 50, 10));
     assert_eq!(line(&split, ShmemKind::Segments), amount(1, 5, 1), "huge pages from a pool are not in Shmem");
@@ -80,7 +80,7 @@ fn shmem_less_what_was_seen_in_ram_is_the_rest_with_its_bounds() {
 
 #[test]
 fn without_swap_what_a_walk_did_not_reach_is_in_ram() {
-    let split = of(&seen(Shmem { method: Method::NoSwapUsed, ..all() })).unwrap();
+    let split = from_snapshot(&seen(Shmem { method: Method::NoSwapUsed, ..all() })).unwrap();
     assert_eq!(line(&split, ShmemKind::TmpfsUnreached).resident, Bytes(10 * MIB));
     assert_eq!(split.rest, Some(SignedBytes(11 << 20)));
 }
@@ -90,7 +90,7 @@ fn deleted_files_are_not_counted_with_the_file_system_again() {
     let mut shmem = all();
     shmem.filesystems[0].deleted = amount(1, 10, 0);
     shmem.object_totals.push(ObjectTotal { kind: ObjectKind::Deleted, amount: amount(1, 10, 0) });
-    let split = of(&seen(shmem)).unwrap();
+    let split = from_snapshot(&seen(shmem)).unwrap();
     assert_eq!(line(&split, ShmemKind::TmpfsUnreached), Amount::default());
     assert_eq!(line(&split, ShmemKind::Deleted), amount(1, 10, 0));
 }
@@ -99,7 +99,7 @@ fn deleted_files_are_not_counted_with_the_file_system_again() {
 fn a_ramfs_is_no_part_of_shmem() {
     let mut shmem = all();
     shmem.filesystems.push(Filesystem { in_shmem: false, ..filesystem(500, amount(1, 500, 0)) });
-    assert_eq!(of(&seen(shmem)).unwrap().rest, Some(SignedBytes(21 << 20)));
+    assert_eq!(from_snapshot(&seen(shmem)).unwrap().rest, Some(SignedBytes(21 << 20)));
 }
 
 #[test]
@@ -107,14 +107,14 @@ fn who_refused_or_was_not_reached_makes_it_incomplete() {
     let with = |change: fn(&mut Shmem)| {
         let mut shmem = all();
         change(&mut shmem);
-        of(&seen(shmem)).unwrap().complete
+        from_snapshot(&seen(shmem)).unwrap().complete
     };
     assert!(!with(|s| s.walk.denied = 1));
     assert!(!with(|s| s.walk.unreached = 1));
     assert!(!with(|s| s.walk.processes_complete = false));
     assert!(!with(|s| s.filesystems[0].complete = false));
     assert!(!with(|s| s.filesystems[0].refused = 1));
-    assert_eq!(of(&Snapshot::default()), None);
+    assert_eq!(from_snapshot(&Snapshot::default()), None);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_deleted_file_is_forgotten_when_one_sleeping_process_keeps_it_untouched() {
     ];
     let mut shmem = all();
     shmem.objects = others.into_iter().chain([forgotten.clone()]).collect();
-    assert_eq!(of(&seen(shmem)).unwrap().leaked, [forgotten]);
+    assert_eq!(from_snapshot(&seen(shmem)).unwrap().leaked, [forgotten]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_graphics_clients_share_is_known_only_to_be_there_or_not() {
         client(true, vec![region("system0", 30, 10), region("vram0", 100, 0), region("stolen-system0", 9, 0)]),
         client(false, vec![region("gtt", 50, 0)]),
     ];
-    let split = of(&seen(Shmem { graphics: clients, ..all() })).unwrap();
+    let split = from_snapshot(&seen(Shmem { graphics: clients, ..all() })).unwrap();
     let graphics = line(&split, ShmemKind::Graphics);
     assert_eq!((graphics.resident, graphics.either), (Bytes(20 * MIB), Bytes(10 * MIB)));
 }
@@ -168,8 +168,8 @@ fn a_group_of_version_2_is_told_without_the_groups_below_it() {
     let list = vec![group("/", 100), group("/a", 70), group("/a/b", 50), group("/c", 0)];
     let of_version = |version| {
         let mut snapshot = seen(all());
-        snapshot.groups = Seen::of(Groups { version: Some(version), list: list.clone(), ..Groups::default() });
-        let groups = of(&snapshot).unwrap().groups;
+        snapshot.groups = Seen::new(Groups { version: Some(version), list: list.clone(), ..Groups::default() });
+        let groups = from_snapshot(&snapshot).unwrap().groups;
         groups.into_iter().map(|g| (g.path, g.resident.0)).collect::<Vec<_>>()
     };
     let own = |pairs: [(&str, u64); 3]| pairs.map(|(path, bytes)| (path.to_owned(), bytes)).to_vec();
@@ -180,7 +180,7 @@ fn a_group_of_version_2_is_told_without_the_groups_below_it() {
 #[test]
 fn what_is_forgotten_and_what_was_looked_at_are_sums() {
     let object = |resident| Object { amount: amount(1, resident, 1), ..Object::default() };
-    let split = Split { leaked: vec![object(2), object(3)], ..of(&seen(all())).unwrap() };
+    let split = Split { leaked: vec![object(2), object(3)], ..from_snapshot(&seen(all())).unwrap() };
     assert_eq!(split.forgotten(), Bytes(7 * MIB));
     let filesystem = |inodes, refused| Filesystem { inodes, refused, ..Filesystem::default() };
     let shmem = Shmem { filesystems: vec![filesystem(5, 1), filesystem(u64::MAX, 2)], ..Shmem::default() };

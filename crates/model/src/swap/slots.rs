@@ -40,7 +40,7 @@ pub struct Slots {
 
 /// The sum of a device that is in use as swap; `None` without its statistics.
 #[must_use]
-pub fn of(area: &SwapArea, device: &ZramDevice, snapshot: &Snapshot) -> Option<Slots> {
+pub fn for_device(area: &SwapArea, device: &ZramDevice, snapshot: &Snapshot) -> Option<Slots> {
     let page = snapshot.machine.page_size;
     let meminfo = snapshot.meminfo.data();
     let header = Bytes(page.0);

@@ -32,8 +32,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Of an area; `None` on a disk.
-    pub fn of(area: &AreaSlots, seen: &Snapshot, owners: &[Owner]) -> Option<Pool> {
+    /// The pool of an area; `None` on a disk.
+    pub fn from_area(area: &AreaSlots, seen: &Snapshot, owners: &[Owner]) -> Option<Pool> {
         let path = area.path.as_ref()?;
         let swap = seen.swaps.data()?.iter().find(|swap| &swap.path == path)?;
         let device = crate::swap::device_of(swap, seen)?;

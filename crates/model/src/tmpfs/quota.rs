@@ -65,7 +65,7 @@ pub struct Room {
 }
 
 /// Quotas of a mount; `None` where it keeps none.
-pub fn of(mount: &Mount) -> Option<Quotas> {
+pub fn from_mount(mount: &Mount) -> Option<Quotas> {
     let kinds = [("usrquota", false), ("grpquota", true)].map(|(key, group)| mount.has(key).then_some(group));
     if mount.fs != "tmpfs" || kinds == [None; 2] {
         return None;

@@ -16,7 +16,7 @@ pub enum Sign {
 }
 
 impl Sign {
-    pub(super) const fn of(self, amount: i128) -> i128 {
+    pub(super) const fn apply(self, amount: i128) -> i128 {
         match self {
             Sign::Plus => amount,
             Sign::Minus => -amount,
@@ -99,7 +99,7 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn of_system(snapshot: &'a Snapshot) -> Option<Self> {
+    pub(super) fn for_system(snapshot: &'a Snapshot) -> Option<Self> {
         let cgroups = snapshot.cgroups.data();
         Some(Inputs {
             meminfo: Some(snapshot.meminfo.data()?),
@@ -110,7 +110,7 @@ impl<'a> Inputs<'a> {
         })
     }
 
-    pub(super) const fn of_group(group: &'a Group, version: Version) -> Self {
+    pub(super) const fn for_group(group: &'a Group, version: Version) -> Self {
         Inputs { meminfo: None, arc: None, root: None, group: Some(group), version: Some(version) }
     }
 

@@ -98,7 +98,7 @@ const ROWS: &[Range] = &[
 
 /// What is installed of the tool of a row; `None` where nothing is.
 #[must_use]
-pub fn of_row(id: &str, installed: &[Installed]) -> Option<Here> {
+pub fn for_row(id: &str, installed: &[Installed]) -> Option<Here> {
     let (_, name, from, before) =
         ROWS.iter().find(|(row, program, ..)| *row == id && installed.iter().any(|found| found.program == *program))?;
     let found = installed.iter().find(|found| found.program == *name)?;
@@ -158,7 +158,7 @@ mod tests {
     fn an_installed_tool_is_in_the_row_of_its_version_and_not_in_the_others() {
         let installed = |program: &str, version: &[u32]| Installed { program: program.into(), version: version.into() };
         let all = [installed("free", &[4, 0, 2]), installed("btop", &[1, 2, 13]), installed("glances", &[])];
-        let here = |id| of_row(id, &all);
+        let here = |id| for_row(id, &all);
         assert_eq!(here("procps-4.0.1").unwrap().holds, Some(true));
         assert_eq!(here("procps-3.3.10").unwrap().holds, Some(false));
         let btop = here("btop-1.3").unwrap();

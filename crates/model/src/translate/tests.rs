@@ -14,7 +14,7 @@ const SAMPLE: &str = "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 650 kB\n
 
 fn seen(meminfo: &str) -> Snapshot {
     let mut seen = Snapshot::new(Machine::default());
-    seen.meminfo = Seen::of(Meminfo::parse("m", meminfo).unwrap());
+    seen.meminfo = Seen::new(Meminfo::parse("m", meminfo).unwrap());
     seen
 }
 
@@ -29,7 +29,7 @@ fn sum(differences: &[Difference]) -> i64 {
 
 #[test]
 fn each_tool_has_its_own_used() {
-    let table = of_system(&seen(SAMPLE)).unwrap();
+    let table = for_system(&seen(SAMPLE)).unwrap();
     for (id, kib) in [
         ("procps-4.0.1", 350),
         ("sar-12.7.8", 350),
@@ -54,7 +54,7 @@ fn each_tool_has_its_own_used() {
 
 #[test]
 fn the_parts_of_a_difference_add_up_to_it_and_equal_formulas_have_none() {
-    let table = of_system(&seen(SAMPLE)).unwrap();
+    let table = for_system(&seen(SAMPLE)).unwrap();
     let rows: Vec<&Row> = table.rows.iter().filter(|row| row.used.is_some()).collect();
     for pair in rows.windows(2) {
         let value = |row: &Row| i64::try_from(row.used.as_ref().unwrap().bytes.0).unwrap();
@@ -69,7 +69,7 @@ fn the_parts_of_a_difference_add_up_to_it_and_equal_formulas_have_none() {
 
 #[test]
 fn the_spread_names_both_ends_and_what_lies_between() {
-    let spread = of_system(&seen(SAMPLE)).unwrap().spread.unwrap();
+    let spread = for_system(&seen(SAMPLE)).unwrap().spread.unwrap();
     assert_eq!((spread.least_bytes, spread.most_bytes), (Bytes::from_kib(230), Bytes::from_kib(350)));
     assert!(spread.least.starts_with("sar") && spread.most.starts_with("free, top"), "{spread:?}");
     assert_eq!(spread.between[0].what, "tmpfs and shared memory, which Cached contains");
@@ -80,8 +80,8 @@ fn the_spread_names_both_ends_and_what_lies_between() {
 fn the_zfs_cache_is_taken_off_by_those_who_know_it() {
     let mut seen = seen(SAMPLE);
     let kib = Bytes::from_kib;
-    seen.zfs = Seen::of(Some(Arc { size: kib(90), min: kib(30), max: kib(200), evictable: None }));
-    let table = of_system(&seen).unwrap();
+    seen.zfs = Seen::new(Some(Arc { size: kib(90), min: kib(30), max: kib(200), evictable: None }));
+    let table = for_system(&seen).unwrap();
     for (id, used_kib) in [("procps-4.0.1", 350), ("btop-1.3", 290), ("netdata", 243), ("htop-3.1", 200)] {
         assert_eq!(used(&table, id), used_kib, "{id}");
     }
@@ -92,7 +92,7 @@ fn the_zfs_cache_is_taken_off_by_those_who_know_it() {
 
 #[test]
 fn without_memavailable_the_rows_that_need_it_say_so() {
-    let table = of_system(&seen("MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 1 kB\nCached: 2 kB\n")).unwrap();
+    let table = for_system(&seen("MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 1 kB\nCached: 2 kB\n")).unwrap();
     let row = |id: &str| table.rows.iter().find(|row| row.id == id).unwrap();
     assert_eq!(
         (row("procps-4.0.1").used.as_ref(), row("procps-4.0.1").missing.as_deref()),
@@ -100,13 +100,13 @@ fn without_memavailable_the_rows_that_need_it_say_so() {
     );
     assert_eq!(row("procps-3.3.10").missing.as_deref(), Some("SReclaimable"));
     assert_eq!(used(&table, "total-less-free"), 900);
-    assert_eq!(of_system(&Snapshot::default()), None);
+    assert_eq!(for_system(&Snapshot::default()), None);
 }
 
 #[test]
 fn a_sum_below_zero_is_what_the_tool_shows_instead() {
     // As in a container whose meminfo is made up by lxcfs.
-    let table = of_system(&seen("MemTotal: 100 kB\nMemFree: 60 kB\nMemAvailable: 400 kB\nBuffers: 0 kB\nCached: 50 kB\nSReclaimable: 0 kB\nSlab: 0 kB\nShmem: 0 kB\n")).unwrap();
+    let table = for_system(&seen("MemTotal: 100 kB\nMemFree: 60 kB\nMemAvailable: 400 kB\nBuffers: 0 kB\nCached: 50 kB\nSReclaimable: 0 kB\nSlab: 0 kB\nShmem: 0 kB\n")).unwrap();
     let formula = |id: &str| table.rows.iter().find(|row| row.id == id).unwrap().used.clone().unwrap();
     assert_eq!(
         (formula("procps-4.0.1").bytes, formula("procps-3.3.10").bytes),
@@ -123,7 +123,7 @@ fn group(stat: &[(&str, u64)], current: Option<u64>) -> Group {
 }
 
 fn in_group(seen: &Snapshot, path: &str, id: &str) -> Option<u64> {
-    let table = of_group(seen, path)?;
+    let table = for_group(seen, path)?;
     Some(table.rows.iter().find(|row| row.id == id)?.used.as_ref()?.bytes.0 >> 20)
 }
 
@@ -133,7 +133,7 @@ fn container_tools_differ_by_the_cache_they_leave_out() {
     let mut seen = seen(SAMPLE);
     let root = Group { path: "/".into(), ..group(&[("anon", 300), ("file", 500), ("inactive_file", 200)], None) };
     let own = Some(group(&stat, Some(90)));
-    seen.cgroups = Seen::of(Cgroups { version: Version::V2, root, own, effective_max: Limit::Max, unseen: vec![] });
+    seen.cgroups = Seen::new(Cgroups { version: Version::V2, root, own, effective_max: Limit::Max, unseen: vec![] });
     for path in ["/pod/a", "pod/a/", "/sys/fs/cgroup/pod/a", "/sys/fs/cgroup/memory/pod/a"] {
         assert_eq!(in_group(&seen, path, "docker"), Some(50), "{path}");
     }
@@ -145,9 +145,9 @@ fn container_tools_differ_by_the_cache_they_leave_out() {
     let spread = table.spread.unwrap();
     assert_eq!((spread.least_bytes, spread.most_bytes), (Bytes::from_mib(10), Bytes::from_mib(90)));
     assert_eq!(sum(&spread.between), 80 << 20);
-    assert_eq!(of_group(&seen, "/nowhere"), None);
-    assert_eq!(of_group(&seen, "/"), None, "the root has no usage");
-    let node = of_system(&seen).unwrap();
+    assert_eq!(for_group(&seen, "/nowhere"), None);
+    assert_eq!(for_group(&seen, "/"), None, "the root has no usage");
+    let node = for_system(&seen).unwrap();
     assert_eq!(used(&node, "kubectl-node"), 600 << 10);
 }
 
@@ -157,17 +157,17 @@ fn version_1_counts_children_under_total_names() {
     let mut seen = seen(SAMPLE);
     let own = Some(group(&stat, Some(80)));
     let root = Group { path: "/".into(), ..group(&[("total_inactive_file", 100)], Some(900)) };
-    seen.cgroups = Seen::of(Cgroups { version: Version::V1, root, own, effective_max: Limit::Max, unseen: vec![] });
+    seen.cgroups = Seen::new(Cgroups { version: Version::V1, root, own, effective_max: Limit::Max, unseen: vec![] });
     assert_eq!(in_group(&seen, "/pod/a", "docker"), Some(50));
     assert_eq!(in_group(&seen, "/pod/a", "podman-usage"), Some(80));
     assert_eq!(in_group(&seen, "/pod/a", "docker-19.03"), Some(75));
-    assert_eq!(used(&of_system(&seen).unwrap(), "kubectl-node"), 800 << 10);
+    assert_eq!(used(&for_system(&seen).unwrap(), "kubectl-node"), 800 << 10);
 }
 
 #[test]
 fn each_row_has_its_share_of_the_whole_and_of_the_largest_in_use() {
-    let table = of_system(&seen(SAMPLE)).unwrap();
-    let shares: Vec<Option<f64>> = of_largest(&table.rows).collect();
+    let table = for_system(&seen(SAMPLE)).unwrap();
+    let shares: Vec<Option<f64>> = shares_of_largest(&table.rows).collect();
     assert_eq!(shares.len(), table.rows.len());
     let of = |old: bool| table.rows.iter().zip(&shares).filter(move |(row, _)| row.old == old).filter_map(|(_, s)| *s);
     assert_eq!(of(false).reduce(f64::max), Some(1.0));
@@ -190,7 +190,7 @@ fn the_table_has_no_id_twice_and_every_row_says_where_it_was_read() {
 
 #[test]
 fn a_difference_beyond_the_range_keeps_its_sign() {
-    let table = of_system(&seen(&SAMPLE.replace("Cached: 580 kB", "Cached: 18446744073709551615 kB"))).unwrap();
+    let table = for_system(&seen(&SAMPLE.replace("Cached: 580 kB", "Cached: 18446744073709551615 kB"))).unwrap();
     let differs = || table.rows.iter().flat_map(|row| &row.differs).map(|d| d.bytes);
     assert!(differs().any(|bytes| bytes == SignedBytes(i64::MIN)), "{:?}", differs().collect::<Vec<_>>());
 }

@@ -11,7 +11,7 @@
 //! Worked example: 434 MiB left, shared memory grew by 30 MiB in 2 s to 400: it lasts 29 s at this rate.
 
 use super::words::capital;
-use super::{Deciding, LONGEST, Status, Verdict, VerdictState, of_total};
+use super::{Deciding, LONGEST, Status, Verdict, VerdictState, amount_of};
 use crate::available;
 use crate::prelude::*;
 
@@ -47,7 +47,7 @@ struct Candidate {
 
 /// What grows so that what is left will not last; `None` where nothing does, or not enough was seen.
 #[must_use]
-pub fn of(window: &Window<'_>) -> Option<Growing> {
+pub fn from_window(window: &Window<'_>) -> Option<Growing> {
     if window.span < SHORTEST {
         return None;
     }
@@ -122,7 +122,7 @@ pub(super) fn put(verdict: &mut Verdict, growing: &Growing) {
         return;
     }
     let rate = format!("{:.1} MiB/s", growing.per_second / f64::from(1 << 20));
-    let room = of_total(verdict.machine_available, verdict.total);
+    let room = amount_of(verdict.machine_available, verdict.total);
     let lasts = lasts(growing.seconds);
     let long = format!("{room} available, which lasts {lasts}: {} grows by {rate}.", growing.what);
     let short = format!("{} available lasts {lasts}: {} grows by {rate}.", verdict.machine_available, growing.what);

@@ -3,7 +3,7 @@
 //! With one reading too: the kernel averages a group's waiting by itself. It is told where the machine has no trouble of its own that is worse,
 //! and where the group's waiting is most of the machine's: what waits besides it has to be looked at again.
 
-use super::{Deciding, Verdict, VerdictState, of_total, words};
+use super::{Deciding, Verdict, VerdictState, amount_of, words};
 use crate::groups::{self, Cause, Knob, Trouble};
 use crate::pressure::{PressureModel, Psi, STALL_PERCENT};
 
@@ -100,7 +100,7 @@ fn what(trouble: &Trouble, pressure: &PressureModel, who: &str) -> String {
         Cause::Dirty => format!("{capital} is at {place}: tasks wait {some} of the time for writes."),
         Cause::OwnsSwap => {
             let (swap, used) = (trouble.swap.unwrap_or_default(), trouble.swap_used.unwrap_or_default());
-            format!("{capital} is at {place} and has {} of used swap.", of_total(swap, used))
+            format!("{capital} is at {place} and has {} of used swap.", amount_of(swap, used))
         }
         Cause::Swaps => format!("{capital} is at {place}: tasks wait {some} of the time for swap."),
         Cause::LosesCache | Cause::Waits => format!("{capital} is at {place}, tasks wait {some} of the time."),
@@ -113,11 +113,11 @@ pub(super) fn detail(verdict: &Verdict, pressure: &PressureModel) -> Option<Stri
     if verdict.state == VerdictState::GroupAtLimit {
         return Some("Why, and what to do: ramline explain cgroup-memory".to_owned());
     }
-    Some(of_group(trouble, pressure))
+    Some(trouble_sentence(trouble, pressure))
 }
 
 /// The group in a sentence by itself, named by its path.
 #[must_use]
-pub fn of_group(trouble: &Trouble, pressure: &PressureModel) -> String {
+pub fn trouble_sentence(trouble: &Trouble, pressure: &PressureModel) -> String {
     what(trouble, pressure, &names(Some(trouble)).into_iter().next().unwrap_or_default())
 }

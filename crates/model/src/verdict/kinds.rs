@@ -158,7 +158,7 @@ pub struct Verdict {
 
 /// `22.9 of 23.5 GiB`, or with two units where they differ; what is as good as all of it in the unit of the whole.
 #[must_use]
-pub fn of_total(part: Bytes, total: Bytes) -> String {
+pub fn amount_of(part: Bytes, total: Bytes) -> String {
     // 1021.6 MiB of 1.0 GiB is read twice; half of the last digit shown is nothing.
     let is_all = part <= total && part.share_of(total).is_some_and(|share| share >= 0.995);
     let (part, total) = (if is_all { total } else { part }.to_string(), total.to_string());

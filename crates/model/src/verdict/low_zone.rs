@@ -13,7 +13,7 @@
 //! Worked example: Normal of 316 MiB with 19 free, a low mark of 19 and a high one of 23, 230 MiB of kernel objects in use and no page of a file in it.
 
 use super::room::Room;
-use super::{Deciding, Verdict, of_total};
+use super::{Deciding, Verdict, amount_of};
 use crate::pressure::{self, PressureModel, Psi};
 use crate::watermarks::{Band, KernelZones, NodeMarks};
 
@@ -39,7 +39,7 @@ fn is_used_up(zones: &KernelZones, room: Room) -> bool {
 
 /// The first line and what belongs to it.
 pub(super) fn say(verdict: &mut Verdict, zones: &KernelZones, pressure: &PressureModel) {
-    let left = of_total(zones.free, zones.managed);
+    let left = amount_of(zones.free, zones.managed);
     let names = format!("{} {}", if zones.names.len() == 1 { "zone" } else { "zones" }, zones.names.join(" and "));
     if waits(pressure) {
         let some = pressure.memory.as_ref().and_then(Psi::some_now).unwrap_or_default();

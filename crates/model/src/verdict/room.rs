@@ -1,6 +1,6 @@
 //! What is left on the machine, and whether that is little.
 
-use super::{LITTLE, LITTLE_SHARE, LOW_SHARE, Verdict, low_mark, of_total};
+use super::{LITTLE, LITTLE_SHARE, LOW_SHARE, Verdict, amount_of, low_mark};
 use crate::available::{Available, AvailableFrom};
 use crate::prelude::*;
 
@@ -20,9 +20,9 @@ pub struct Room {
 }
 
 impl Room {
-    /// From what is available and what swap has free.
+    /// The headroom, from what is available and what swap has free.
     #[must_use]
-    pub fn of(available: Available, meminfo: Option<&Meminfo>) -> Room {
+    pub fn from_available(available: Available, meminfo: Option<&Meminfo>) -> Room {
         let (swap, all_swap) = (meminfo.and_then(|m| m.swap_free), meminfo.and_then(|m| m.swap_total));
         Room { available: available.bytes, arc: available.arc, from: available.from, swap, all_swap }
     }
@@ -60,7 +60,7 @@ pub(super) fn words(verdict: &Verdict) -> [String; 2] {
     let (here, from) = (verdict.available, verdict.available_from);
     match &verdict.group {
         Some(group) => {
-            [format!("{} available to this group", of_total(here, group.limit)), format!("{here} left in the group")]
+            [format!("{} available to this group", amount_of(here, group.limit)), format!("{here} left in the group")]
         }
         None if from == AvailableFrom::Nothing => [
             format!("how much of {} is available is not known", verdict.total),
@@ -68,7 +68,7 @@ pub(super) fn words(verdict: &Verdict) -> [String; 2] {
         ],
         None => {
             let about = if from.is_estimate() { "about " } else { "" };
-            [format!("{about}{} available", of_total(here, verdict.total)), format!("{about}{here} available")]
+            [format!("{about}{} available", amount_of(here, verdict.total)), format!("{about}{here} available")]
         }
     }
 }

@@ -15,7 +15,7 @@ pub enum View {
 }
 
 impl View {
-    pub(super) fn of(machine: &Machine) -> Option<View> {
+    pub(super) fn from_machine(machine: &Machine) -> Option<View> {
         if machine.meminfo_by_lxcfs() {
             Some(View::Lxcfs)
         } else if machine.is_wsl() {

@@ -1,6 +1,6 @@
 //! The verdict in words: the first line, and the sentences that stand below it.
 
-use super::{LONGEST, SOON_MINUTES, Verdict, VerdictState, elsewhere, in_group, of_total, room};
+use super::{LONGEST, SOON_MINUTES, Verdict, VerdictState, amount_of, elsewhere, in_group, room};
 use crate::groups::Cause;
 use crate::pressure::{self, PressureModel, PsiGap};
 use ramline_snapshot::machine::Machine;
@@ -74,7 +74,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
         VerdictState::RunningOut => format!("{}, which will not last.", capital(room)),
         VerdictState::Low | VerdictState::NearlyUsedUp => {
             let how = if verdict.state == VerdictState::Low { "low" } else { "nearly used up" };
-            let left = of_total(verdict.machine_available, verdict.total);
+            let left = amount_of(verdict.machine_available, verdict.total);
             format!("Memory is {how}: {left} available, and {} swap is free.", free_swap(verdict))
         }
         VerdictState::Stalling => match killed {
@@ -138,7 +138,7 @@ pub(super) fn details(verdict: &Verdict, pressure: &PressureModel, plenty: bool)
     let mut out = Vec::new();
     out.extend(verdict.available_from.words().map(str::to_owned));
     if let Some(group) = &verdict.group {
-        let machine = of_total(verdict.machine_available, verdict.total);
+        let machine = amount_of(verdict.machine_available, verdict.total);
         out.push(format!("This group: {}; the machine has {machine} available.", group.words()));
     }
     if verdict.arc.share_of(verdict.total).is_some_and(|share| share >= 0.01) {

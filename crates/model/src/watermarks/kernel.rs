@@ -30,7 +30,7 @@ pub fn judge(node: &mut NodeMarks, all: &Zoneinfo, page: PageSize) {
             if above.0 > 0 { Bytes::ZERO } else { sum(&|zone| Pages(mark(zone).0.saturating_sub(zone.free.0))) };
         Distance { bytes: SignedBytes::difference(above, below), minutes: None }
     };
-    let band = kernel.iter().map(|zone| Band::of(usable(zone), zone.min, zone.low, zone.high)).max();
+    let band = kernel.iter().map(|zone| Band::for_free(usable(zone), zone.min, zone.low, zone.high)).max();
     let names = |zones: &[&Zone]| zones.iter().map(|zone| zone.name.clone()).collect();
     let counted = |names: [&str; 2]| {
         let of = |zone: &&Zone| names.iter().map(|name| zone.stats.get(*name).copied()).sum::<Option<u64>>();

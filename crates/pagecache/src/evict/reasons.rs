@@ -6,14 +6,14 @@
 use ramline_gather::mappers::{self, Mapper};
 use ramline_snapshot::cache::{EvictedFile, EvictedFiles, Holder, Stay, Why};
 
-use super::{EvictOptions, Left, reopen};
+use super::{EvictOptions, RemainingFile, reopen};
 use crate::prelude::*;
 
 /// Fills in what stays, and why.
-pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut EvictedFiles) {
-    let left: Vec<Left> = left.into_iter().filter_map(|file| again(file, options, &mut out.written)).collect();
+pub fn explain(root: &Root, left: Vec<RemainingFile>, options: &EvictOptions, out: &mut EvictedFiles) {
+    let left: Vec<RemainingFile> = left.into_iter().filter_map(|file| again(file, options, &mut out.written)).collect();
     let keys: Vec<(FileKey, &Path)> = left.iter().map(|file| (file.key, file.path.as_path())).collect();
-    let holders = if keys.is_empty() { HashMap::new() } else { mappers::of(root, &keys) };
+    let holders = if keys.is_empty() { HashMap::new() } else { mappers::for_files(root, &keys) };
     let mut sums: HashMap<Why, Bytes> = HashMap::new();
     for file in &left {
         let stay = why(file, holders.get(&file.key).map_or(&[], Vec::as_slice), options);
@@ -36,7 +36,7 @@ pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut E
 
 /// Pages that were in use for a moment go at the second attempt. `None` when all went, or the file is gone. What was written before it
 /// went is added to `written`.
-fn again(mut file: Left, options: &EvictOptions, written: &mut Bytes) -> Option<Left> {
+fn again(mut file: RemainingFile, options: &EvictOptions, written: &mut Bytes) -> Option<RemainingFile> {
     if file.in_memory || options.dry {
         return Some(file);
     }
@@ -53,14 +53,14 @@ fn again(mut file: Left, options: &EvictOptions, written: &mut Bytes) -> Option<
 }
 
 /// Of a file that only would be evicted. What processes map of it is not counted page by page: then at most all of it stays.
-fn would_stay(file: &Left, stay: &Stay) -> u64 {
+fn would_stay(file: &RemainingFile, stay: &Stay) -> u64 {
     if stay.why.iter().any(|why| *why != Why::Dirty) {
         return file.before;
     }
     if stay.why.is_empty() { 0 } else { file.after.dirty.unwrap_or(0) + file.after.writeback.unwrap_or(0) }
 }
 
-fn why(file: &Left, mappers: &[Mapper], options: &EvictOptions) -> Stay {
+fn why(file: &RemainingFile, mappers: &[Mapper], options: &EvictOptions) -> Stay {
     let unwritten = file.after.dirty.zip(file.after.writeback).map(|(dirty, writeback)| dirty + writeback);
     let holders: Vec<Holder> = mappers
         .iter()
@@ -85,7 +85,7 @@ fn why(file: &Left, mappers: &[Mapper], options: &EvictOptions) -> Stay {
 }
 
 /// What is left inside the range goes on outside of it: clean pages nobody maps stay only with the rest of their folio.
-fn ends_inside_a_folio(file: &Left, (offset, length): (u64, u64)) -> bool {
+fn ends_inside_a_folio(file: &RemainingFile, (offset, length): (u64, u64)) -> bool {
     let Some(runs) = reopen(&file.path, file.key).and_then(|open| residency::present(&open, &file.path).ok()) else {
         return false;
     };
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use ramline_kernel::residency::{Method, Residency};
 
-    fn left(dirty: Option<u64>) -> Left {
+    fn left(dirty: Option<u64>) -> RemainingFile {
         let after = Residency {
             cached: 8,
             dirty,
@@ -108,7 +108,7 @@ mod tests {
             recently_evicted: None,
             method: Method::Cachestat,
         };
-        Left {
+        RemainingFile {
             path: "/no/such/file".into(),
             key: FileKey { device: 1, inode: 1 },
             in_memory: false,
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(why(&left(Some(0)), &[mapper(false)], &done).why, [Why::Mapped]);
         assert_eq!(why(&left(None), &[mapper(true), mapper(false)], &done).why, [Why::Locked, Why::Mapped]);
         assert_eq!(why(&left(Some(0)), &[], &done).why, [Why::Other]);
-        assert_eq!(why(&Left { in_memory: true, ..left(Some(0)) }, &[], &done).why, [Why::InMemory]);
+        assert_eq!(why(&RemainingFile { in_memory: true, ..left(Some(0)) }, &[], &done).why, [Why::InMemory]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use ramline_kernel::pin::Locked;
 use ramline_kernel::write;
 use ramline_snapshot::cache::{Pinned, WarmedFile};
 
-use super::Seen;
+use super::WalkedFile;
 use crate::prelude::*;
 
 /// So much is read in at a time, so that a signal is heard.
@@ -40,10 +40,10 @@ impl<'a> Table<'a> {
     }
 
     /// Locks what is new or changed, lets go what is gone.
-    pub fn follow(&mut self, mut seen: Vec<Seen>) {
+    pub fn follow(&mut self, mut seen: Vec<WalkedFile>) {
         // Small ones first: most files for the budget.
         ramline_units::sort_by(&mut seen, |a, b| a.length.cmp(&b.length).then_with(|| a.path.cmp(&b.path)));
-        let now: HashMap<&Path, &Seen> = seen.iter().map(|seen| (seen.path.as_path(), seen)).collect();
+        let now: HashMap<&Path, &WalkedFile> = seen.iter().map(|seen| (seen.path.as_path(), seen)).collect();
         let before = self.held.len();
         self.held.retain(|path, _| now.contains_key(path.as_path()));
         self.counts.gone += u64::try_from(before - self.held.len()).unwrap_or(0);
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
         self.first = false;
     }
 
-    fn one(&mut self, file: &Seen) {
+    fn one(&mut self, file: &WalkedFile) {
         let held = self.held.get(&file.path).map(|held| (held.key, held.length));
         let new = match held {
             Some((key, length)) if key == file.key && length == file.length => return,
@@ -93,14 +93,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn leave_out(&mut self, file: &Seen, text: String) {
+    fn leave_out(&mut self, file: &WalkedFile, text: String) {
         if self.left_out.insert(file.path.clone(), text.clone()).is_none() && self.left_out.len() <= NAMED {
             (self.context.tell)(&KernelError::refused("pin", &file.path, text, ""));
         }
     }
 
     /// The new file first, then the old one goes.
-    fn lock(&mut self, file: &Seen) -> Result<(), KernelError> {
+    fn lock(&mut self, file: &WalkedFile) -> Result<(), KernelError> {
         // Another one has come in between: the next walk sees it.
         let Some(open) = evict::reopen(&file.path, file.key) else { return Ok(()) };
         let locked = Locked::new(&open, &file.path, file.length)?;
@@ -109,7 +109,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    fn resize(&mut self, file: &Seen) -> Result<(), KernelError> {
+    fn resize(&mut self, file: &WalkedFile) -> Result<(), KernelError> {
         let Some(held) = self.held.get_mut(&file.path) else { return Ok(()) };
         held.locked.resize(&file.path, file.length)?;
         let from = held.length.min(file.length);

@@ -17,28 +17,28 @@ use super::How;
 /// So many threads ask again afterwards.
 const AT_ONCE: usize = 4;
 
-/// A hot set being restored.
-pub struct Looking<'a> {
+/// One pass of restoring a hot set.
+pub struct RestorePass<'a> {
     how: How<'a>,
     entries: &'a [Entry],
-    found: Vec<OnceLock<Found>>,
+    found: Vec<OnceLock<FileState>>,
     settled: Count,
     noted: OnceLock<()>,
 }
 
-/// What became of a file since it was saved.
+/// State of a file since it was saved.
 #[derive(Debug)]
-pub enum Found {
+pub enum FileState {
     Gone,
     Changed(String),
     /// It was told.
     Failed,
-    Same(Same),
+    Same(UnchangedFile),
 }
 
-/// A file that is as it was, in pages.
+/// An unchanged file, in pages.
 #[derive(Debug)]
-pub struct Same {
+pub struct UnchangedFile {
     pub key: FileKey,
     pub wanted: u64,
     pub before: u64,
@@ -48,23 +48,25 @@ pub struct Same {
     pub after: Option<u64>,
 }
 
-impl<'a> Looking<'a> {
-    pub fn new(how: How<'a>, entries: &'a [Entry]) -> Looking<'a> {
+impl<'a> RestorePass<'a> {
+    pub fn new(how: How<'a>, entries: &'a [Entry]) -> RestorePass<'a> {
         let found = entries.iter().map(|_| OnceLock::new()).collect();
-        Looking { how, entries, found, settled: Count::default(), noted: OnceLock::new() }
+        RestorePass { how, entries, found, settled: Count::default(), noted: OnceLock::new() }
     }
 
     /// What became of each file, in the order of the hot set, asked again where something was read.
-    pub fn end(self) -> Vec<Option<Found>> {
-        let entries: Vec<(&Entry, Option<&Found>)> =
+    pub fn end(self) -> Vec<Option<FileState>> {
+        let entries: Vec<(&Entry, Option<&FileState>)> =
             self.entries.iter().zip(&self.found).map(|(entry, found)| (entry, found.get())).collect();
         let after = parallel_map(&entries, AT_ONCE, |(entry, found)| match found {
-            Some(Found::Same(same)) if !self.how.options.reading.dry => same.asked_again(entry, &self.ranges(entry)),
+            Some(FileState::Same(same)) if !self.how.options.reading.dry => {
+                same.asked_again(entry, &self.ranges(entry))
+            }
             _ => None,
         });
         let found = self.found.into_iter().map(OnceLock::into_inner).zip(after);
-        let with = |(mut found, after): (Option<Found>, Option<u64>)| {
-            if let Some(Found::Same(same)) = &mut found {
+        let with = |(mut found, after): (Option<FileState>, Option<u64>)| {
+            if let Some(FileState::Same(same)) = &mut found {
                 same.after = after;
             }
             found
@@ -73,13 +75,13 @@ impl<'a> Looking<'a> {
     }
 
     /// The file, open where something of it is missing.
-    fn open_same(&self, entry: &Entry) -> Result<(Same, Option<File>), Found> {
+    fn open_same(&self, entry: &Entry) -> Result<(UnchangedFile, Option<File>), FileState> {
         // Looked at before it is opened, never through a link: another file, or a pipe or a device, may have the name by now.
         let looked = match Looked::at(&entry.path, false) {
             Ok(looked) => looked,
             Err(error) => {
                 return Err(match error.raw_os_error().map(Errno::from_raw_os_error) {
-                    Some(Errno::NOENT | Errno::NOTDIR) => Found::Gone,
+                    Some(Errno::NOENT | Errno::NOTDIR) => FileState::Gone,
                     Some(Errno::LOOP) => another(),
                     _ => self.failed(&KernelError::io("look at", &entry.path, error)),
                 });
@@ -91,22 +93,22 @@ impl<'a> Looking<'a> {
         }
         let length = u64::try_from(stat.st_size).unwrap_or(0);
         if length != entry.length {
-            return Err(Found::Changed(format!("its length is {}, it was {}", Bytes(length), Bytes(entry.length))));
+            return Err(FileState::Changed(format!("its length is {}, it was {}", Bytes(length), Bytes(entry.length))));
         }
         if hotset::mtime_ns(&stat) != entry.mtime_ns {
-            return Err(Found::Changed("it was written since".to_owned()));
+            return Err(FileState::Changed("it was written since".to_owned()));
         }
         let opened = looked.open().map_err(|error| self.failed(&KernelError::io("open", &entry.path, error)));
         let (file, own, ranges) = (opened?, process::page_size(), self.ranges(entry));
         let wanted: u64 = ranges.iter().map(|(at, length)| (at + length).div_ceil(own) - at / own).sum();
-        let (before, untold) = match residency::of_ranges(&file, &entry.path, &ranges) {
+        let (before, untold) = match residency::count_ranges(&file, &entry.path, &ranges) {
             Ok(seen) => (seen.cached.min(wanted), false),
             // Not ours: then it is not told what is missing, and all of it is read.
             Err(error) if error.is_denied() => (0, true),
             Err(error) => return Err(self.failed(&error)),
         };
         let key = FileKey::from(&stat);
-        Ok((Same { key, wanted, before, untold, after: None }, Some(file).filter(|_| before != wanted)))
+        Ok((UnchangedFile { key, wanted, before, untold, after: None }, Some(file).filter(|_| before != wanted)))
     }
 
     /// What is to be read, in whole pages of this machine.
@@ -114,15 +116,15 @@ impl<'a> Looking<'a> {
         hotset::in_pages(entry.ranges(self.how.page), self.how.page, process::page_size(), entry.length)
     }
 
-    fn failed(&self, error: &KernelError) -> Found {
+    fn failed(&self, error: &KernelError) -> FileState {
         (self.how.context.tell)(error);
-        Found::Failed
+        FileState::Failed
     }
 
     /// Keeps what was found. A file has one turn, so nothing is there yet.
-    fn keep(&self, number: usize, entry: &Entry, found: Found) {
+    fn keep(&self, number: usize, entry: &Entry, found: FileState) {
         let there = match &found {
-            Found::Same(same) if !self.how.options.reading.dry => same.before * process::page_size(),
+            FileState::Same(same) if !self.how.options.reading.dry => same.before * process::page_size(),
             _ => entry.hot(self.how.page),
         };
         self.settled.add(there);
@@ -132,23 +134,25 @@ impl<'a> Looking<'a> {
     }
 }
 
-fn another() -> Found {
-    Found::Changed("another file has its name".to_owned())
+fn another() -> FileState {
+    FileState::Changed("another file has its name".to_owned())
 }
 
-impl Same {
+impl UnchangedFile {
     fn asked_again(&self, entry: &Entry, ranges: &[(u64, u64)]) -> Option<u64> {
         if self.before == self.wanted {
             return Some(self.before);
         }
         match evict::reopen(&entry.path, self.key) {
-            Some(open) => residency::of_ranges(&open, &entry.path, ranges).ok().map(|now| now.cached.min(self.wanted)),
+            Some(open) => {
+                residency::count_ranges(&open, &entry.path, ranges).ok().map(|now| now.cached.min(self.wanted))
+            }
             None => Some(0),
         }
     }
 }
 
-impl Wanted for Looking<'_> {
+impl Wanted for RestorePass<'_> {
     fn count(&self) -> usize {
         self.entries.len()
     }
@@ -166,13 +170,13 @@ impl Wanted for Looking<'_> {
         let file = match slot.get() {
             None => {
                 let (found, file) = match self.open_same(entry) {
-                    Ok((same, file)) => (Found::Same(same), file),
+                    Ok((same, file)) => (FileState::Same(same), file),
                     Err(found) => (found, None),
                 };
                 self.keep(number, entry, found);
                 file
             }
-            Some(Found::Same(same)) => evict::reopen(&entry.path, same.key),
+            Some(FileState::Same(same)) => evict::reopen(&entry.path, same.key),
             Some(_) => None,
         };
         // Read-ahead would go on beyond what is wanted.
@@ -188,7 +192,7 @@ impl Wanted for Looking<'_> {
                 (self.how.context.tell)(&error);
             }
         });
-        let Some((entry, Some(Found::Same(same)))) =
+        let Some((entry, Some(FileState::Same(same)))) =
             self.entries.get(number).zip(self.found.get(number).map(OnceLock::get))
         else {
             return Ok(Vec::new());

@@ -19,7 +19,7 @@ const fn key(entry: &Entry) -> FileKey {
 /// Sorts in that order.
 pub fn sort(root: &Root, entries: &mut [Entry], page: u64) {
     let files: Vec<(FileKey, &Path)> = entries.iter().map(|entry| (key(entry), entry.path.as_path())).collect();
-    let mapped: HashSet<FileKey> = mappers::of(root, &files).into_keys().collect();
+    let mapped: HashSet<FileKey> = mappers::for_files(root, &files).into_keys().collect();
     by(entries, page, &mapped);
 }
 

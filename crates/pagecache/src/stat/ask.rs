@@ -8,14 +8,14 @@ use ramline_snapshot::cache::{Name, Part, Source};
 
 use crate::prelude::*;
 
-/// What the kernel told, in pages, or why it is not known.
-pub type Asked = Result<Residency, String>;
+/// Residency in pages, or why it is not known.
+pub type ResidencyResult = Result<Residency, String>;
 
 /// Why the kernel does not tell.
 const NOT_OURS: &str = "the kernel answers only the owner of the file and those who may write it";
 
 /// Asks by the way that tells the truth on this file system, and counts it for whoever waits.
-pub fn ask(found: &FoundFile<'_>) -> Asked {
+pub fn ask(found: &FoundFile<'_>) -> ResidencyResult {
     let asked = ask_range(found, (0, 0));
     if let Some(so_far) = found.so_far {
         so_far.add(pages(&asked));
@@ -24,7 +24,7 @@ pub fn ask(found: &FoundFile<'_>) -> Asked {
 }
 
 /// The same of a range, as offset and length; length 0 is up to the end.
-pub fn ask_range(found: &FoundFile<'_>, (offset, length): (u64, u64)) -> Asked {
+pub fn ask_range(found: &FoundFile<'_>, (offset, length): (u64, u64)) -> ResidencyResult {
     let none = |method| Residency {
         cached: 0,
         dirty: Some(0),
@@ -54,12 +54,12 @@ fn why(error: &io::Error) -> String {
 }
 
 /// Pages that are resident; 0 where not known.
-pub fn pages(asked: &Asked) -> u64 {
+pub fn pages(asked: &ResidencyResult) -> u64 {
     asked.as_ref().map_or(0, |seen| seen.cached)
 }
 
 /// As a part of a sum.
-pub fn tally(asked: &Asked, length: Bytes) -> Tally {
+pub fn tally(asked: &ResidencyResult, length: Bytes) -> Tally {
     let Ok(seen) = asked else { return Tally { unknown: 1, unknown_length: length, ..Tally::default() } };
     let sum = |pages: Option<u64>| bytes(pages.unwrap_or(0));
     Tally {
@@ -77,7 +77,7 @@ pub fn tally(asked: &Asked, length: Bytes) -> Tally {
 }
 
 /// As a row.
-pub fn row(asked: &Asked, name: Name, length: Bytes) -> FileRow {
+pub fn row(asked: &ResidencyResult, name: Name, length: Bytes) -> FileRow {
     match asked {
         Ok(seen) => FileRow {
             name,
@@ -102,7 +102,7 @@ pub fn map(row: &FileRow, parts: u64) -> Option<Vec<Part>> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     let all = ranges(residency::size(&file).ok()?, parts, process::page_size());
     let counted = all.into_iter().map(|(offset, length)| {
-        let seen = residency::of_ranges(&file, path, &[(offset, length)]).ok()?;
+        let seen = residency::count_ranges(&file, path, &[(offset, length)]).ok()?;
         Some(Part { offset: Bytes(offset), length: Bytes(length), resident: bytes(seen.cached) })
     });
     counted.collect::<Option<Vec<Part>>>().filter(|parts| !parts.is_empty())

@@ -1,6 +1,6 @@
 //! What a walk that asks adds up: by directory, the files with the most, and those of which it is not known.
 
-use super::ask::{Asked, tally};
+use super::ask::{ResidencyResult, tally};
 use super::trees::Trees;
 use crate::prelude::*;
 
@@ -27,7 +27,7 @@ impl Sums {
     }
 
     /// Counts a file that was asked.
-    pub fn add(&self, own: &mut PlaceSums, asked: &Asked, length: Bytes, path: impl Fn() -> PathBuf) {
+    pub fn add(&self, own: &mut PlaceSums, asked: &ResidencyResult, length: Bytes, path: impl Fn() -> PathBuf) {
         own.tally.add(&tally(asked, length));
         if let Err(why) = asked {
             self.unknown.add(why, 1, Some(&path()));

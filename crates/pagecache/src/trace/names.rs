@@ -9,16 +9,16 @@ use ramline_gather::{hardware, naming};
 use ramline_kernel::mount;
 use ramline_snapshot::mounts::Mount;
 use ramline_trace::count::{Process, Role, World};
-use ramline_trace::{Event, FileId, What, device_number};
+use ramline_trace::{Event, EventKind, FileId, device_number};
 
 use crate::prelude::*;
 
 /// Names of files that were given, by what the kernel calls them.
-pub type Given = HashMap<FileId, PathBuf>;
+pub type GivenNames = HashMap<FileId, PathBuf>;
 
-/// What was found of a file.
+/// Path and length of a file.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct KnownFile {
     path: Option<PathBuf>,
     length: Option<u64>,
 }
@@ -31,7 +31,7 @@ pub struct Names {
     mounts: Vec<Mount>,
     // A directory of the file systems files can be opened of by their inodes; `None` where they cannot.
     open: HashMap<u32, Option<File>>,
-    known: HashMap<FileId, Known>,
+    known: HashMap<FileId, KnownFile>,
     maps_folios: bool,
 }
 
@@ -41,15 +41,16 @@ const MAPS_FOLIOS: (u32, u32) = (6, 18);
 
 impl Names {
     /// Files that were given are known by the names they were given by.
-    pub fn new(root: &Root, given: &Given) -> Names {
-        let known = given.iter().map(|(id, path)| (*id, Known { path: Some(path.clone()), length: None })).collect();
+    pub fn new(root: &Root, given: &GivenNames) -> Names {
+        let known =
+            given.iter().map(|(id, path)| (*id, KnownFile { path: Some(path.clone()), length: None })).collect();
         let mounts = mount::list(root).unwrap_or_default();
         let maps_folios = hardware::kernel_version(root).is_some_and(|version| version >= MAPS_FOLIOS);
         Names { root: root.clone(), page: process::page_size(), mounts, open: HashMap::new(), known, maps_folios }
     }
 
     /// The path of a file, or its numbers; and its length.
-    pub fn of(&self, file: FileId) -> (PathBuf, Option<u64>) {
+    pub fn path_and_length(&self, file: FileId) -> (PathBuf, Option<u64>) {
         let known = self.known.get(&file).cloned().unwrap_or_default();
         let (major, minor) = file.numbers();
         let numbers = || format!("{major}:{minor} inode {}", file.inode).into();
@@ -62,7 +63,7 @@ impl Names {
         (known.path.or_else(device).unwrap_or_else(numbers), known.length)
     }
 
-    fn look(&mut self, file: FileId, task: u32) -> Option<naming::Found> {
+    fn look(&mut self, file: FileId, task: u32) -> Option<naming::FoundFile> {
         let given = self.known.get(&file).and_then(|known| known.path.as_deref());
         if let Some(found) = given.and_then(|path| by_name(path, file.inode)) {
             return Some(found);
@@ -72,14 +73,14 @@ impl Names {
         let by_inode = open.as_ref().and_then(|dir| naming::by_inode(dir, file.inode));
         match by_inode {
             Some(found) if found.path.is_some() => Some(found),
-            other => naming::of_task(root, task, file.numbers(), file.inode).or(other),
+            other => naming::from_task(root, task, file.numbers(), file.inode).or(other),
         }
     }
 }
 
-fn by_name(path: &Path, inode: u64) -> Option<naming::Found> {
+fn by_name(path: &Path, inode: u64) -> Option<naming::FoundFile> {
     let meta = fs::metadata(path).ok().filter(|meta| meta.ino() == inode)?;
-    Some(naming::Found { path: Some(path.to_owned()), length: meta.len() })
+    Some(naming::FoundFile { path: Some(path.to_owned()), length: meta.len() })
 }
 
 /// The name the kernel's records have for a file of which stat(2) gives these numbers.
@@ -151,7 +152,7 @@ const FILTERED: usize = 32;
 #[derive(Debug, Default)]
 pub struct Files {
     /// By what the kernel calls them.
-    pub names: Given,
+    pub names: GivenNames,
     /// For the kernel; empty when it does not pay.
     pub filter: String,
     any: bool,
@@ -161,21 +162,21 @@ impl Files {
     /// Whether an event is about them, or about no file at all.
     pub fn wants(&self, event: &Event) -> bool {
         let file = match event.what {
-            What::Get { file, .. }
-            | What::Map { file, .. }
-            | What::Fault { file, .. }
-            | What::Add { file, .. }
-            | What::Delete { file, .. }
-            | What::ReadAhead { file } => file,
-            What::Reclaim { .. } | What::New { .. } | What::Rename { .. } => return true,
+            EventKind::Get { file, .. }
+            | EventKind::Map { file, .. }
+            | EventKind::Fault { file, .. }
+            | EventKind::Add { file, .. }
+            | EventKind::Delete { file, .. }
+            | EventKind::ReadAhead { file } => file,
+            EventKind::Reclaim { .. } | EventKind::New { .. } | EventKind::Rename { .. } => return true,
         };
         self.any || self.names.contains_key(&file)
     }
 }
 
 #[derive(Default)]
-struct Seen {
-    files: Given,
+struct FoundNames {
+    files: GivenNames,
     in_memory: Option<PathBuf>,
 }
 
@@ -183,13 +184,13 @@ struct Seen {
 ///
 /// # Errors
 /// None of what was named is a file the kernel tells of.
-pub fn of_paths(context: Context<'_>, paths: &[PathBuf], walking: &WalkOptions) -> Result<Files> {
+pub fn from_paths(context: Context<'_>, paths: &[PathBuf], walking: &WalkOptions) -> Result<Files> {
     if paths.is_empty() {
         return Ok(Files { any: true, ..Files::default() });
     }
     let (walked, seen) = walk::walk(context, paths, walking, &Ids { context });
     let in_memory = seen.iter().find_map(|seen| seen.in_memory.clone());
-    let names: Given = seen.into_iter().flat_map(|seen| seen.files).collect();
+    let names: GivenNames = seen.into_iter().flat_map(|seen| seen.files).collect();
     if names.is_empty() {
         let passed = walked.skipped.first().map(|remark| remark.text.as_str());
         let (what, rule) = match in_memory {
@@ -213,9 +214,9 @@ struct Ids<'a> {
 }
 
 impl Visit for Ids<'_> {
-    type Worker = Seen;
+    type Worker = FoundNames;
 
-    fn file(&self, seen: &mut Seen, found: &FoundFile<'_>) {
+    fn file(&self, seen: &mut FoundNames, found: &FoundFile<'_>) {
         let path = found.path();
         if residency::lives_in_memory(&found.file).unwrap_or(false) {
             seen.in_memory = Some(path);

@@ -6,7 +6,7 @@ use ramline_act::{Result, Run};
 use ramline_kernel::process::Usage;
 use ramline_kernel::tracing::{Instance, RawPages, follow};
 use ramline_snapshot::cache::Recorded;
-use ramline_trace::count::{Counted, Counter};
+use ramline_trace::count::{CacheCounts, Counter};
 use ramline_trace::{Decoder, Event, Events, InOrder, PageLayout};
 
 use super::names::{Files, Names};
@@ -150,7 +150,7 @@ impl Recording {
     }
 
     /// What it cost and missed, and the lists. The instances can be removed after this.
-    pub fn end(self) -> Result<(Recorded, Counted)> {
+    pub fn end(self) -> Result<(Recorded, CacheCounts)> {
         let recorded = Recorded {
             lasted: self.lasted.into(),
             events: self.events,
@@ -159,7 +159,7 @@ impl Recording {
             level: self.counter.level(),
         };
         let counted = self.counter.finish(|names, file| {
-            let (path, length) = names.of(file);
+            let (path, length) = names.path_and_length(file);
             (name(&path), length.map(Bytes))
         });
         Ok((recorded, counted))

@@ -89,7 +89,7 @@ impl<V: Visit> Walk<'_, V> {
             _ => failed(error),
         })?;
         let stat = fstat(&fd).map_err(failed)?;
-        let fs = self.ground.of(fd.as_fd(), stat.st_dev, &real);
+        let fs = self.ground.file_system(fd.as_fd(), stat.st_dev, &real);
         if is_dir && ramline_kernel::fs::has_no_files(&fs.name) && fs.name != "devtmpfs" && fs.name != "hugetlbfs" {
             let rule = format!("{} holds no files of a disk", fs.name);
             return Err(KernelError::refused("look at", path, rule, ""));

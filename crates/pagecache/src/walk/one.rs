@@ -49,7 +49,7 @@ impl<V: Visit> Walk<'_, V> {
                 self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
                 return None;
             }
-            self.ground.of(fd.as_fd(), stat.st_dev, &real)
+            self.ground.file_system(fd.as_fd(), stat.st_dev, &real)
         };
         if !self.is_new(&stat, &path) {
             return None;
@@ -171,7 +171,7 @@ impl<V: Visit> Walk<'_, V> {
             return;
         }
         let (file, so_far) = (fd.as_fd(), self.options.so_far.as_deref());
-        let other = (stat.st_dev != place.key.device).then(|| self.of_another_device(&fd, &stat, place, name));
+        let other = (stat.st_dev != place.key.device).then(|| self.file_system_at(&fd, &stat, place, name));
         let Some(fs) = other.as_ref().map_or(Some(&place.fs), Option::as_ref) else { return };
         self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs, so_far });
     }
@@ -189,9 +189,9 @@ impl<V: Visit> Walk<'_, V> {
         }
     }
 
-    /// A file that is on another device than its directory: mounted there alone, or of a layer of an overlay, where the
+    /// The file system of a file on another device than its directory: mounted there alone, or of a layer of an overlay, where the
     /// directory knows better. `None` when it is not wanted.
-    fn of_another_device(&self, fd: &impl AsFd, stat: &Stat, place: &Place, name: &CStr) -> Option<Arc<FileSystem>> {
+    fn file_system_at(&self, fd: &impl AsFd, stat: &Stat, place: &Place, name: &CStr) -> Option<Arc<FileSystem>> {
         if residency::method_for(fd.as_fd()).ok() == Some(place.fs.method) && place.fs.name == "overlay" {
             return Some(Arc::clone(&place.fs));
         }
@@ -200,7 +200,7 @@ impl<V: Visit> Walk<'_, V> {
             self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
             return None;
         }
-        Some(self.ground.of(fd.as_fd(), stat.st_dev, &self.real(place, &path, name)))
+        Some(self.ground.file_system(fd.as_fd(), stat.st_dev, &self.real(place, &path, name)))
     }
 
     fn is_first(&self, stat: &Stat) -> bool {

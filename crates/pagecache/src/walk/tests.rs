@@ -196,7 +196,7 @@ fn a_directory_that_was_given_away_is_not_taken_for_another_of_its_name() {
     let path = dir.path().join("a");
     fs::create_dir(&path).unwrap();
     let stat = rustix::fs::stat(&path).unwrap();
-    let fs = Ground::new(&Root::live()).of(rustix::fs::CWD, stat.st_dev, &path);
+    let fs = Ground::new(&Root::live()).file_system(rustix::fs::CWD, stat.st_dev, &path);
     let place = Place { index: 0, depth: 1, real: path.clone(), path: path.clone(), key: FileKey::from(&stat), fs };
     assert!(one::open_same(&place, false).is_ok());
     std::fs::rename(&path, dir.path().join("b")).unwrap();

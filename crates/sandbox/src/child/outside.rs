@@ -38,9 +38,9 @@ pub struct Service {
     pub grown: Bytes,
 }
 
-/// What a process was at the beginning, and at the last look.
+/// Use of a process at the beginning, and at the last sample.
 #[derive(Debug, Clone)]
-struct Seen {
+struct ProcessUse {
     first: Work,
     last: Work,
     most: Bytes,
@@ -52,7 +52,7 @@ struct Seen {
 /// One who follows the sockets of one command, over one run or several.
 #[derive(Debug, Default)]
 pub struct Outside {
-    all: BTreeMap<Id, Seen>,
+    all: BTreeMap<Id, ProcessUse>,
     members: BTreeSet<u32>,
     resolved: BTreeSet<u64>,
     peers: BTreeSet<Id>,
@@ -125,7 +125,7 @@ impl Outside {
         for work in works {
             let id = (work.pid, work.started);
             let most = work.rss;
-            let seen = self.all.entry(id).or_insert_with(|| Seen {
+            let seen = self.all.entry(id).or_insert_with(|| ProcessUse {
                 first: work.clone(),
                 last: work.clone(),
                 most,
@@ -165,7 +165,7 @@ impl Outside {
     }
 
     /// The process that had this number when the child was looked at, and started before it.
-    fn parent(&self, child: &Seen) -> Option<&Seen> {
+    fn parent(&self, child: &ProcessUse) -> Option<&ProcessUse> {
         let (pid, started) = (child.first.parent, child.first.started);
         self.all
             .range((pid, 0)..=(pid, started))
@@ -174,7 +174,7 @@ impl Outside {
             .filter(|seen| seen.last.pid != child.last.pid)
     }
 
-    fn is_below(&self, seen: &Seen, top: Id) -> bool {
+    fn is_below(&self, seen: &ProcessUse, top: Id) -> bool {
         let mut at = Some(seen);
         while let Some(here) = at {
             if (here.last.pid, here.last.started) == top {

@@ -71,7 +71,7 @@ impl<T: DeserializeOwned + Send + 'static> Supervisor<T> {
     pub fn start(command: &mut Command, group: Option<&Group>, run: &mut Run) -> Result<Supervisor<T>> {
         let group = group.map(|group| Ok::<_, LabError>((group.clone(), oom_kills(group)?))).transpose()?;
         let child = run.spawn_into(group.as_ref().map(|(group, _)| group), command)?;
-        let mut supervisor = Supervisor::of_child(child);
+        let mut supervisor = Supervisor::from_child(child);
         supervisor.group = group;
         Ok(supervisor)
     }
@@ -80,13 +80,13 @@ impl<T: DeserializeOwned + Send + 'static> Supervisor<T> {
     ///
     /// # Errors
     /// As [`Supervisor::start`].
-    pub fn of_task(kind: &str, task: &impl Serialize, group: &Group, run: &mut Run) -> Result<Supervisor<T>> {
+    pub fn from_task(kind: &str, task: &impl Serialize, group: &Group, run: &mut Run) -> Result<Supervisor<T>> {
         Ok(Supervisor::start(&mut super::command(kind, task)?, Some(group), run)?.reaching(Reach::Group))
     }
 
     /// Follows a child that speaks through pipes and was started without a journal.
     #[must_use]
-    pub fn of_child(mut child: Child) -> Supervisor<T> {
+    pub fn from_child(mut child: Child) -> Supervisor<T> {
         let (sender, lines) = channel();
         if let Some(output) = child.stdout.take() {
             lines::pass_on("lines", output, LONGEST, sender, lines::parse);
@@ -315,7 +315,7 @@ mod tests {
     fn shell(script: &str) -> Supervisor<u32> {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Supervisor::of_child(process::spawn_tied(&mut command, None).unwrap())
+        Supervisor::from_child(process::spawn_tied(&mut command, None).unwrap())
     }
 
     fn end(child: &mut Supervisor<u32>) -> End {

@@ -121,10 +121,10 @@ mod tests {
     fn counted(stalled_us: Option<u64>, pswpout: u64, at_s: u64) -> Snapshot {
         let uptime = Some(Nanos(at_s * 1_000_000_000));
         let mut seen = Snapshot::new(Machine { boot_id: Some("x".into()), uptime, ..Machine::default() });
-        seen.vmstat = Seen::of(Vmstat { pswpout: Some(pswpout), ..Vmstat::default() });
+        seen.vmstat = Seen::new(Vmstat { pswpout: Some(pswpout), ..Vmstat::default() });
         if let Some(total) = stalled_us {
             let text = format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={total}\n");
-            seen.pressure_memory = Seen::of(Pressure::parse("memory", &text).unwrap());
+            seen.pressure_memory = Seen::new(Pressure::parse("memory", &text).unwrap());
         }
         seen
     }

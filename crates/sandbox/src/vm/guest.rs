@@ -212,7 +212,7 @@ fn cold_code() -> Result<Bytes> {
 fn run(root: &Root, work: &GuestWork, disks: &Disks, host: &mut File) -> Result<()> {
     say(host, &Message::Before(counters(root, disks)))?;
     let started = process::spawn_tied(&mut child::command(&work.kind, &work.task)?, None)?;
-    let mut child: Supervisor<Value> = Supervisor::of_child(started);
+    let mut child: Supervisor<Value> = Supervisor::from_child(started);
     let observer = Observer::new(root, None, work.shared);
     let limit = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default();
     let (mut last, mut told) = (Sample::default(), false);

@@ -17,7 +17,7 @@ pub fn bars(id: &str, bars: &Bars) -> Markup {
     }
     let words: Vec<String> = bars.rows.iter().map(|row| format!("{}: {}", row.name, row.value)).collect();
     let words = words.join(", ");
-    let (drawing, kind, read): (Drawing, &str, Vec<&str>) = match Axis::of(&bars.rows) {
+    let (drawing, kind, read): (Drawing, &str, Vec<&str>) = match Axis::for_rows(&bars.rows) {
         Some(axis) => {
             let tick = |value| shown(value, &bars.unit, bars.emulated);
             let scale = match axis {
@@ -45,7 +45,7 @@ pub fn bars(id: &str, bars: &Bars) -> Markup {
 
 /// Values over time.
 pub fn panels(id: &str, all: &Panels) -> Markup {
-    let axes = Axes::of(all);
+    let axes = Axes::for_panels(all);
     let end = match all.along {
         Along::Seconds => shown(axes.width, "s", all.emulated),
         Along::Rounds => format!("round {}", digits(axes.width)),

@@ -104,11 +104,11 @@ macro_rules! displayed {
 }
 displayed!(String, &String, Cow<'_, str>, Bytes, SignedBytes, Nanos);
 
-/// A table. One that is made [`of`](Table::of) some rows is filled column by column.
+/// A table. One [`from_rows`](Table::from_rows) is filled column by column.
 ///
 /// ```
 /// use ramline_sheet::Table;
-/// let table = Table::of([("a", 1000), ("b", 2)]).left("name", |row| row.0).right("count", |row| row.1);
+/// let table = Table::from_rows([("a", 1000), ("b", 2)]).left("name", |row| row.0).right("count", |row| row.1);
 /// assert_eq!(table.rows[0][1].text, "1,000");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -122,14 +122,14 @@ pub struct Table<R = ()> {
     /// What names each row for who selects one; empty where no row has a name but its first text.
     pub keys: Vec<String>,
     shrinks: bool,
-    of: Vec<R>,
+    items: Vec<R>,
 }
 
 impl Table {
     /// An empty table.
     #[must_use]
     pub const fn new(columns: Vec<Column>) -> Self {
-        Table { columns, rows: Vec::new(), indent: 0, keys: Vec::new(), shrinks: false, of: Vec::new() }
+        Table { columns, rows: Vec::new(), indent: 0, keys: Vec::new(), shrinks: false, items: Vec::new() }
     }
 
     /// Two columns without a head.
@@ -143,16 +143,23 @@ impl Table {
 impl<R: Copy> Table<R> {
     /// A table of these rows, without columns.
     #[must_use]
-    pub fn of(rows: impl IntoIterator<Item = R>) -> Self {
-        let of: Vec<R> = rows.into_iter().collect();
-        Table { columns: Vec::new(), rows: vec![Vec::new(); of.len()], indent: 0, keys: Vec::new(), shrinks: false, of }
+    pub fn from_rows(rows: impl IntoIterator<Item = R>) -> Self {
+        let items: Vec<R> = rows.into_iter().collect();
+        Table {
+            columns: Vec::new(),
+            rows: vec![Vec::new(); items.len()],
+            indent: 0,
+            keys: Vec::new(),
+            shrinks: false,
+            items,
+        }
     }
 
     /// The same with one more column, and what stands there for each row.
     #[must_use]
     pub fn column<C: Into<Cell>>(mut self, column: Column, mut cell: impl FnMut(R) -> C) -> Self {
         self.columns.push(column);
-        self.of.iter().zip(&mut self.rows).for_each(|(row, cells)| cells.push(cell(*row).into()));
+        self.items.iter().zip(&mut self.rows).for_each(|(row, cells)| cells.push(cell(*row).into()));
         self
     }
 
@@ -170,7 +177,7 @@ impl<R: Copy> Table<R> {
     /// The same with a key for each row: what it is called by who selects it, whatever its columns show.
     #[must_use]
     pub fn keyed(mut self, key: impl FnMut(R) -> String) -> Self {
-        self.keys = self.of.iter().copied().map(key).collect();
+        self.keys = self.items.iter().copied().map(key).collect();
         self
     }
 
@@ -204,7 +211,7 @@ impl<R> Table<R> {
     #[must_use]
     pub fn drawn(self) -> Table {
         let Table { columns, rows, indent, keys, shrinks, .. } = self;
-        Table { columns, rows, indent, keys, shrinks, of: Vec::new() }
+        Table { columns, rows, indent, keys, shrinks, items: Vec::new() }
     }
 
     /// The same, moved to the right.

@@ -78,8 +78,10 @@ mod tests {
         let mut sheet = Sheet::new();
         sheet.line("two areas");
         let areas = [("swap", "2.0 GiB"), ("zram", "512.0 MiB")];
-        let table =
-            Table::of(areas).left("area", |row| row.0).right("size", |row| row.1).keyed(|row| format!("/{}", row.0));
+        let table = Table::from_rows(areas)
+            .left("area", |row| row.0)
+            .right("size", |row| row.1)
+            .keyed(|row| format!("/{}", row.0));
         sheet.headed_table("Areas", table);
         sheet.next("ramline show swap");
         let drawn = sheet.drawn(&Style::default(), Depth::Brief);

@@ -22,7 +22,7 @@ pub const fn paint(tint: Tint) -> Paint {
 /// The bar of a whole, and a line for each piece; its rows are the pieces.
 #[must_use]
 pub fn stack(stack: &Stack, style: &Style) -> (String, Vec<RowAt>) {
-    let table = Table::of(&stack.pieces)
+    let table = Table::from_rows(&stack.pieces)
         .wrapped("", |piece| Cell::painted(paint(piece.tint), format!("{} {}", piece.letter, piece.name)))
         .right("", |piece| &piece.size)
         .right("", |piece| number::percent(piece.share))

@@ -72,9 +72,9 @@ mod tests {
         let disk = TierMeasurement {
             tier: "disk:/".to_owned(),
             label: String::new(),
-            latency: LatencyStats::of(&[Nanos(latency.into())]),
+            latency: LatencyStats::from_durations(&[Nanos(latency.into())]),
             batches: None,
-            throughput: Measurement::of(&[rate], "bytes/s", "", &[]),
+            throughput: Measurement::from_values(&[rate], "bytes/s", "", &[]),
             method: String::new(),
             notes: Vec::new(),
         };

@@ -21,7 +21,7 @@ pub const MOST: u32 = 4;
 /// Generations that are never emptied (`MIN_NR_GENS`).
 pub const LEAST: u32 = 2;
 
-/// What is known of the generations of a group.
+/// Generations of a group (`lru_gen_folio`).
 #[derive(Debug, Clone, Default)]
 pub struct Generations {
     /// The youngest, of both kinds (`max_seq`).

@@ -11,7 +11,7 @@ pub const TABLE: u32 = 512;
 /// The program is switched to after this number of nanoseconds at least: assumed. Only two agings within it differ by this.
 const TURN: u64 = 1_000_000;
 
-/// What is known of tables.
+/// State of page tables.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
     /// The filters: that of this generation, and that of the next. One that no walk has made yet lets all pass.

@@ -17,7 +17,7 @@ pub fn list(memory: &mut Memory, id: u32, mglru: Mglru, written: bool) {
     // Whether a page in use was read before counts no more, in the second form only.
     let reads = if mglru == Mglru::Mended && flags & bit::ACTIVE != 0 { refs::FLAGS } else { 0 };
     memory.pages.clear(id, bit::ACTIVE | reads);
-    say(memory, id, at);
+    set_generation(memory, id, at);
     memory.generations.sizes[kind][at] += 1;
     put(memory, id, at, written);
 }
@@ -52,10 +52,10 @@ pub fn change(memory: &mut Memory, folio: Folio, to: usize) {
     let sizes = &mut memory.generations.sizes[kind];
     sizes[from] -= u64::from(folio.pages);
     sizes[to] += u64::from(folio.pages);
-    folio.ids().for_each(|id| say(memory, id, to));
+    folio.ids().for_each(|id| set_generation(memory, id, to));
 }
 
-fn say(memory: &mut Memory, id: u32, at: usize) {
+fn set_generation(memory: &mut Memory, id: u32, at: usize) {
     let flags = &mut memory.pages.flags[id as usize];
     *flags = *flags & !bit::GENERATIONS | u32::try_from(at).unwrap_or(0) << bit::GENERATION;
 }

@@ -69,7 +69,7 @@ impl Flushed {
         }
     }
 
-    /// It is time to flush.
+    /// Whether it is time to flush.
     #[inline]
     #[must_use]
     pub fn is_due(&self, clock: u64) -> bool {

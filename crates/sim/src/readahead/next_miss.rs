@@ -11,7 +11,7 @@ use crate::load::Extent;
 use crate::memory::Memory;
 use crate::page::bit;
 
-/// Of a file's pages from one on, backwards, the first of at most `most` that is missing; `None`: all are there, down to the first of the file.
+/// The previous miss: of a file's pages from one on, backwards, the first of at most `most` that is missing; `None`: all are there, down to the first of the file.
 #[must_use]
 #[inline]
 pub fn before(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32> {
@@ -36,7 +36,7 @@ pub fn before(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32
     Some(extent.first + at)
 }
 
-/// The same forwards; `None`: none of `most` is missing. What lies behind the file's end is.
+/// The next miss, forwards; `None`: none of `most` is missing. What lies behind the file's end is.
 #[must_use]
 pub fn behind(memory: &Memory, extent: Extent, id: u32, most: u32) -> Option<u32> {
     let (mut at, mut slot) = begin(memory, extent, id);
@@ -85,7 +85,7 @@ mod tests {
         memory
     }
 
-    fn of_both(folios: &[(u32, u32)], page: u32) -> [Option<u32>; 2] {
+    fn both_misses(folios: &[(u32, u32)], page: u32) -> [Option<u32>; 2] {
         let memory = memory(folios);
         [before, behind].map(|look| look(&memory, memory.regions[1], 300 + page, 32).map(|id| id - 300))
     }
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn pages_by_themselves_are_told_as_they_are() {
         let singles: Vec<(u32, u32)> = (0..24).chain(62..70).chain(100..200).map(|page| (page, 1)).collect();
-        assert_eq!(of_both(&singles, 23), [None, Some(24)]);
-        assert_eq!(of_both(&singles, 69), [Some(61), Some(70)]);
-        assert_eq!(of_both(&singles, 62), [Some(61), Some(70)]);
-        assert_eq!(of_both(&singles, 50), [Some(50), Some(50)]);
+        assert_eq!(both_misses(&singles, 23), [None, Some(24)]);
+        assert_eq!(both_misses(&singles, 69), [Some(61), Some(70)]);
+        assert_eq!(both_misses(&singles, 62), [Some(61), Some(70)]);
+        assert_eq!(both_misses(&singles, 50), [Some(50), Some(50)]);
         // None of the 32 is missing: backwards it gives the page before them, forwards none.
-        assert_eq!(of_both(&singles, 150), [Some(118), None]);
-        assert_eq!(of_both(&[(290, 1), (299, 1)], 299), [Some(298), Some(300)]);
+        assert_eq!(both_misses(&singles, 150), [Some(118), None]);
+        assert_eq!(both_misses(&[(290, 1), (299, 1)], 299), [Some(298), Some(300)]);
     }
 
     #[test]
@@ -107,10 +107,10 @@ mod tests {
         // The first eight by themselves, four folios behind them (traced in 7.3): three of the 24 are not counted, and the file's beginning is not seen.
         let singles = (0..8).map(|page| (page, 1));
         let file: Vec<(u32, u32)> = singles.chain([8, 12, 16, 20].map(|first| (first, 4))).collect();
-        assert_eq!(of_both(&file, 23), [Some(2), Some(27)]);
-        assert_eq!(of_both(&file, 20), [None, Some(24)]);
+        assert_eq!(both_misses(&file, 23), [Some(2), Some(27)]);
+        assert_eq!(both_misses(&file, 20), [None, Some(24)]);
         // One too few is one node too few, and the count catches up there.
-        assert_eq!(of_both(&file, 9), [None, Some(25)]);
+        assert_eq!(both_misses(&file, 9), [None, Some(25)]);
     }
 
     #[test]
@@ -127,11 +127,11 @@ mod tests {
     fn past_a_node_of_the_index_it_looks_at_the_slots_that_the_count_says() {
         // From 67 on, whose slot is that of 64: the node before is looked at from 2 on, as if that were 66 less one.
         let mut file: Vec<(u32, u32)> = vec![(60, 4), (64, 4)];
-        assert_eq!(of_both(&file, 67)[0], Some(66));
+        assert_eq!(both_misses(&file, 67)[0], Some(66));
         file.push((0, 4));
-        assert_eq!(of_both(&file, 67)[0], Some(63));
-        assert_eq!(of_both(&file, 64)[0], Some(59));
+        assert_eq!(both_misses(&file, 67)[0], Some(63));
+        assert_eq!(both_misses(&file, 64)[0], Some(59));
         // Forwards the node behind is looked at that many slots later.
-        assert_eq!(of_both(&[(60, 4), (64, 2)], 63)[1], Some(67));
+        assert_eq!(both_misses(&[(60, 4), (64, 2)], 63)[1], Some(67));
     }
 }

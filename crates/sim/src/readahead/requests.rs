@@ -34,7 +34,7 @@ impl Memory {
     }
 }
 
-/// What is missing of a window: pages in RAM, locked while it is made.
+/// Missing pages of a window: pages in RAM, locked while it is made.
 #[derive(Debug)]
 pub struct Missing {
     /// The first page of the window.

@@ -84,7 +84,7 @@ impl Area {
         u32::try_from(self.owners.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whose slot it is, or none's.
+    /// Owner of a slot, if it has one.
     #[must_use]
     pub fn owner(&self, slot: u32) -> u32 {
         Some(self.owners[slot as usize]).filter(|owner| *owner != RETURNED).unwrap_or(NONE)

@@ -2,7 +2,7 @@
 //!
 //! Stands for `swapin_nr_pages` and `__swapin_nr_pages` (mm/swap_state.c); read in 6.12.
 
-/// What the last reads were worth.
+/// State of swap read-ahead: hits and slots of the last read.
 #[derive(Debug, Clone, Copy)]
 pub struct Clusters {
     /// `swapin_readahead_hits`.

@@ -32,7 +32,7 @@ pub struct Slots {
     end: u32,
 }
 
-/// Who has a slot.
+/// State of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// No page.

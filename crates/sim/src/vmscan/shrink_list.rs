@@ -74,7 +74,7 @@ pub fn give_slot_back(memory: &mut Memory, id: u32) {
     }
 }
 
-/// What becomes of a page.
+/// Fate of a folio in reclaim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Its RAM is free.

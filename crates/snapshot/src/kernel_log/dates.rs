@@ -149,7 +149,7 @@ pub(super) fn calendar(text: &str) -> Option<Stamp> {
     let date = WEEK.contains(&day) || day.chars().all(|c| c.is_alphabetic() || c == '.');
     let (name, rest) = word(rest);
     let day = word(rest).0.parse().ok();
-    date.then(|| Stamp::from_wall(text, year, month(name).zip(day), stamp.of_day().unwrap_or_default()))
+    date.then(|| Stamp::from_wall(text, year, month(name).zip(day), stamp.seconds_of_day().unwrap_or_default()))
 }
 
 /// A time that a user asks for: `00:46`, `2026-11-30 00:46:00`, `Nov 30 00:46`, or seconds since boot (`2760.5`).

@@ -91,7 +91,7 @@ impl Stamp {
 
     /// The time of day in seconds, where the log has one.
     #[must_use]
-    pub fn of_day(&self) -> Option<f64> {
+    pub fn seconds_of_day(&self) -> Option<f64> {
         self.wall.map(|wall| wall.rem_euclid(DAY))
     }
 }

@@ -13,9 +13,9 @@ use crate::FileId;
 /// Who is named of those who touched a file or took pages of it out.
 const NAMED: usize = 16;
 
-/// All counts.
+/// Counts of all page cache events.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub struct CacheCounts {
     /// Of all files.
     pub total: Touched,
     /// The most touched first.
@@ -28,12 +28,12 @@ pub struct Counted {
 
 impl<W: World> Counter<W> {
     /// Ends: what is still open is judged. `name` gives the name and the length of a file.
-    pub fn finish(mut self, name: impl Fn(&W, FileId) -> (Name, Option<Bytes>)) -> Counted {
+    pub fn finish(mut self, name: impl Fn(&W, FileId) -> (Name, Option<Bytes>)) -> CacheCounts {
         (0..self.slots.len()).for_each(|slot| self.settle(slot, None));
         let ids: Vec<u32> = self.tasks.keys().copied().collect();
         ids.into_iter().for_each(|task| self.not_for_a_file(task));
         self.pushing.share_out();
-        let mut out = Counted { pushed: self.pushes(|_| true, &name), ..Counted::default() };
+        let mut out = CacheCounts { pushed: self.pushes(|_| true, &name), ..CacheCounts::default() };
         let mut by_file: HashMap<usize, Vec<TracedProcess>> = HashMap::new();
         let mut of_process = vec![Touched::default(); self.processes.len()];
         let mut of_file: Vec<Touched> = self.files.iter().map(|file| file.touched).collect();

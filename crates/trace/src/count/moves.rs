@@ -3,7 +3,7 @@
 use ramline_snapshot::cache::{Level, Taken, Touched};
 
 use super::{Counter, Role, World};
-use crate::{FileId, What};
+use crate::{EventKind, FileId};
 
 impl<W: World> Counter<W> {
     pub(super) fn added(&mut self, task: u32, id: FileId, index: u64, end: u64) {
@@ -75,20 +75,20 @@ impl<W: World> Counter<W> {
     }
 
     /// Before its own program runs, a command reads that program's head; what it faults in is the recorder's code.
-    pub(super) fn is_of_the_copy(&mut self, of: u32, what: &What) -> bool {
+    pub(super) fn is_of_the_copy(&mut self, of: u32, what: &EventKind) -> bool {
         let Some((task, files)) = &mut self.starting else { return false };
         match *what {
-            What::Rename { task: renamed, .. } if renamed == *task => {
+            EventKind::Rename { task: renamed, .. } if renamed == *task => {
                 self.starting = None;
                 false
             }
-            What::Fault { file, .. } | What::Map { file, .. } if of == *task => {
+            EventKind::Fault { file, .. } | EventKind::Map { file, .. } if of == *task => {
                 if !files.contains(&file) {
                     files.push(file);
                 }
                 true
             }
-            What::Add { file, .. } | What::ReadAhead { file } => of == *task && files.contains(&file),
+            EventKind::Add { file, .. } | EventKind::ReadAhead { file } => of == *task && files.contains(&file),
             _ => false,
         }
     }

@@ -15,7 +15,7 @@ pub struct Push {
 }
 
 #[derive(Debug, Default)]
-pub struct Pushing {
+pub struct EvictionCounts {
     pub pushed: HashMap<Push, u64>,
     // What threads of the kernel took out of which file since the last sharing out.
     by_kernel: HashMap<(usize, usize), u64>,
@@ -27,7 +27,7 @@ pub struct Pushing {
 /// What a thread of the kernel took out falls to at most so many.
 const SHARERS: usize = 4;
 
-impl Pushing {
+impl EvictionCounts {
     fn add(&mut self, push: Push, pages: u64) {
         let sum = self.pushed.entry(push).or_default();
         *sum = sum.saturating_add(pages);

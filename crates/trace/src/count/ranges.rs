@@ -68,13 +68,14 @@ impl Folios {
 
     /// `first..end` with all of the folios at both ends, up to the length of the file.
     pub fn around(&self, first: u64, end: u64, length: Option<u64>) -> (u64, u64) {
-        let from = self.of(first).map_or(first, |(from, _)| from);
-        let to =
-            self.of(end.saturating_sub(1)).map_or(end, |(_, to)| length.map_or(to, |length| to.min(length)).max(end));
+        let from = self.range_at(first).map_or(first, |(from, _)| from);
+        let to = self
+            .range_at(end.saturating_sub(1))
+            .map_or(end, |(_, to)| length.map_or(to, |length| to.min(length)).max(end));
         (from, to)
     }
 
-    fn of(&self, index: u64) -> Option<(u64, u64)> {
+    fn range_at(&self, index: u64) -> Option<(u64, u64)> {
         let (from, to) = self.0.range(..=index).next_back()?;
         (index < *to).then_some((*from, *to))
     }

@@ -2,7 +2,7 @@
 
 use ramline_snapshot::cache::{Name, Taken};
 
-use super::finish::Counted;
+use super::finish::CacheCounts;
 use super::*;
 
 /// Files of 1000 pages; tasks are their own processes; task 1 is kswapd, task 2 kdamond.
@@ -30,28 +30,28 @@ impl World for Told {
 const A: FileId = FileId { device: 1, inode: 1 };
 const B: FileId = FileId { device: 1, inode: 2 };
 
-fn get(file: FileId, first: u64, last: u64) -> What {
-    What::Get { file, first, last }
+fn get(file: FileId, first: u64, last: u64) -> EventKind {
+    EventKind::Get { file, first, last }
 }
 
-fn add(file: FileId, index: u64, pages: u64) -> What {
-    What::Add { file, index, pages }
+fn add(file: FileId, index: u64, pages: u64) -> EventKind {
+    EventKind::Add { file, index, pages }
 }
 
-fn delete(file: FileId, index: u64, pages: u64) -> What {
-    What::Delete { file, index, pages }
+fn delete(file: FileId, index: u64, pages: u64) -> EventKind {
+    EventKind::Delete { file, index, pages }
 }
 
-const MARK: What = What::ReadAhead { file: A };
+const MARK: EventKind = EventKind::ReadAhead { file: A };
 
-fn counted(level: Level, events: &[(u32, What)]) -> Counted {
+fn counted(level: Level, events: &[(u32, EventKind)]) -> CacheCounts {
     let mut counter = Counter::new(Told, level);
     counter.watch(A);
     events.iter().for_each(|(task, what)| counter.take(Event { task: *task, what: *what }));
     counter.finish(|_, file| (Name::new(format!("f{}", file.inode).as_bytes()), None))
 }
 
-fn total(events: &[(u32, What)]) -> Touched {
+fn total(events: &[(u32, EventKind)]) -> Touched {
     counted(Level::Full, events).total
 }
 
@@ -104,8 +104,8 @@ fn what_was_asked_for_in_advance_is_there_when_it_is_read() {
 
 #[test]
 fn a_mapping_counts_each_page_once_and_a_fault_that_waited_as_a_miss() {
-    let fault = |index| What::Fault { file: A, index };
-    let map = |first, last| What::Map { file: A, first, last };
+    let fault = |index| EventKind::Fault { file: A, index };
+    let map = |first, last| EventKind::Map { file: A, first, last };
     let seen =
         total(&[(7, fault(0)), (7, add(A, 0, 32)), (7, fault(0)), (7, map(0, 15)), (7, map(16, 31)), (7, fault(40))]);
     assert_eq!((seen.faults, seen.mapped, seen.mapped_misses, seen.read_ahead), (3, 33, 1, 31));
@@ -129,8 +129,8 @@ fn a_mapping_counts_each_page_once_and_a_fault_that_waited_as_a_miss() {
 
 #[test]
 fn pages_are_pushed_out_for_the_file_that_is_added_next() {
-    let room = |begins| What::Reclaim { begins };
-    let marks = What::ReadAhead { file: B };
+    let room = |begins| EventKind::Reclaim { begins };
+    let marks = EventKind::ReadAhead { file: B };
     let events = [
         (7, delete(A, 90, 10)),
         (7, marks),
@@ -178,8 +178,8 @@ fn what_damon_takes_out_is_idle_and_nobodys_need() {
 
 #[test]
 fn pages_beside_the_one_of_a_fault_are_no_hits() {
-    let fault = |index| What::Fault { file: A, index };
-    let map = |first, last| What::Map { file: A, first, last };
+    let fault = |index| EventKind::Fault { file: A, index };
+    let map = |first, last| EventKind::Map { file: A, first, last };
     // Cold, in no order: each page is read alone, and what is there of the window is mapped with it.
     let cold = |page: u64, also: bool| {
         let window = map(page & !15, page | 15);
@@ -203,17 +203,17 @@ fn pages_beside_the_one_of_a_fault_are_no_hits() {
 
 #[test]
 fn what_a_command_faults_in_before_it_is_itself_is_left_out() {
-    let fault = |file, index| What::Fault { file, index };
+    let fault = |file, index| EventKind::Fault { file, index };
     let name = TaskName(*b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0");
     let events = [
         // The recorder's own code, then the head of the program, which is what runs.
-        (7, What::Map { file: A, first: 0, last: 143 }),
+        (7, EventKind::Map { file: A, first: 0, last: 143 }),
         (7, fault(A, 200)),
         (7, add(A, 200, 1)),
         (7, get(B, 0, 0)),
-        (7, What::Rename { task: 7, name }),
-        (7, What::Map { file: B, first: 0, last: 15 }),
-        (7, What::Map { file: A, first: 0, last: 15 }),
+        (7, EventKind::Rename { task: 7, name }),
+        (7, EventKind::Map { file: B, first: 0, last: 15 }),
+        (7, EventKind::Map { file: A, first: 0, last: 15 }),
     ];
     let mut counter = Counter::new(Told, Level::Full);
     counter.starts_as_copy(7);
@@ -226,7 +226,7 @@ fn what_a_command_faults_in_before_it_is_itself_is_left_out() {
 
 #[test]
 fn threads_count_for_their_process_and_a_new_process_with_an_old_id_for_itself() {
-    let new = |task, thread| What::New { task, thread, name: TaskName(*b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0") };
+    let new = |task, thread| EventKind::New { task, thread, name: TaskName(*b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0") };
     let seen = counted(Level::Full, &[(7, new(8, true)), (8, get(A, 0, 0)), (7, new(8, false)), (8, get(A, 0, 2))]);
     let rows: Vec<_> = seen.processes.iter().map(|row| (row.pid, row.name.as_str(), row.touched.read_hits)).collect();
     assert_eq!(rows, [(8, "cat", 3), (7, "p7", 1)]);

@@ -120,7 +120,7 @@ fn calls(stretch: &Stretch) -> impl Iterator<Item = Touch> + use<> {
 }
 
 /// The touches of an epoch; `stored` are the pages of memory that there are.
-fn of_an_epoch(
+fn epoch_touches(
     recording: &Recording,
     open: Open,
     (number, epoch): (usize, EpochParts),
@@ -212,7 +212,7 @@ impl Touches for Drawn {
                 .for_each(|page| _ = stored.replace(stretch.region, page, true));
         }
         let epochs = recording.epochs.iter().copied().enumerate();
-        Box::new(epochs.flat_map(move |epoch| of_an_epoch(recording, open, epoch, &mut stored)).map(Ok))
+        Box::new(epochs.flat_map(move |epoch| epoch_touches(recording, open, epoch, &mut stored)).map(Ok))
     }
 
     fn round_count(&self) -> Option<u32> {

@@ -174,13 +174,13 @@ fn order_within_an_epoch_is_of_blocks_and_all_of_its_time_passes() {
 
 #[test]
 fn what_is_no_recording_is_refused_and_one_that_is_cut_off_is_read_as_far_as_it_goes() {
-    let told = |bytes| read(bytes).unwrap_err().to_string();
+    let error = |bytes| read(bytes).unwrap_err().to_string();
     let records = [state(5), epoch(5, ANONYMOUS, &[run(0, 2)])];
-    assert!(told(written(16384, &records)).contains("16384 bytes, and pages of 4096 bytes"));
-    assert!(told(written(4096, &[state(5)])).contains("no single touches"));
+    assert!(error(written(16384, &records)).contains("16384 bytes, and pages of 4096 bytes"));
+    assert!(error(written(4096, &[state(5)])).contains("no single touches"));
     let touch =
         crate::touches::PageTouch { region: 0, page: 0, access: crate::touches::Access::Load, thread: 0, cpu_ns: 0 };
-    assert!(told(written(4096, &[Record::Touch(touch)])).contains("epochs and single touches"));
+    assert!(error(written(4096, &[Record::Touch(touch)])).contains("epochs and single touches"));
     let mut cut = written(4096, &records);
     cut.truncate(cut.len() - 5);
     assert!(!read(cut).unwrap().is_whole());

@@ -122,7 +122,7 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<Sleep> {
         } else if is_away(&line, pid) {
             since = clock.ns(line.at).filter(|_| !was_ready(&line));
             // What it stood in tells more than what it did last.
-            let waits = |frame: &&&str| matches!(Layer::of(frame), Layer::Waiting | Layer::Preempted);
+            let waits = |frame: &&&str| matches!(Layer::from_name(frame), Layer::Waiting | Layer::Preempted);
             if let Some(frame) = stack.iter().rev().find(|frame| !waits(frame)) {
                 frame.split('.').next().unwrap_or(frame).clone_into(&mut before);
             }

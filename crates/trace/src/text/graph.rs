@@ -32,7 +32,7 @@ pub fn graph(text: &str, call: &str) -> Option<CallPath> {
         } else if leaf || trimmed.ends_with('{') {
             // Within a wait the scheduler's own functions have no layer of theirs: what they take is waiting.
             let waits = open.last().is_some_and(|above| above.waits);
-            let layer = match Layer::of(name(trimmed)) {
+            let layer = match Layer::from_name(name(trimmed)) {
                 Layer::Other if waits => Layer::Waiting,
                 layer => layer,
             };

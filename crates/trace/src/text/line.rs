@@ -139,7 +139,7 @@ pub fn named(at: Nanos, depth: usize, name: &str) -> PathStep {
     // Parts of a function the compiler has split off are called by its name and a suffix.
     let name = name.split('.').next().unwrap_or(name);
     let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-    PathStep { at, depth, name: name.to_owned(), layer: Layer::of(name), ..PathStep::default() }
+    PathStep { at, depth, name: name.to_owned(), layer: Layer::from_name(name), ..PathStep::default() }
 }
 
 pub fn is_any_call(name: &str) -> bool {

@@ -115,12 +115,12 @@ impl<R: Read + Seek> TouchFile<R> {
 
     /// So many touches behind so many that are passed over.
     fn given(&self, pass: u64, left: u64) -> Touched<'_> {
-        Box::new(Given { from: &self.reader, reader: None, pass, left })
+        Box::new(FileTouches { from: &self.reader, reader: None, pass, left })
     }
 }
 
 /// Touches of a file. The file is read by one of them at a time: from its first touch to its last, or until it is dropped.
-struct Given<'a, R: Read> {
+struct FileTouches<'a, R: Read> {
     from: &'a Mutex<Reader<R>>,
     reader: Option<MutexGuard<'a, Reader<R>>>,
     pass: u64,
@@ -140,7 +140,7 @@ fn begin<R: Read + Seek>(from: &Mutex<Reader<R>>) -> Result<MutexGuard<'_, Reade
     Ok(reader)
 }
 
-impl<R: Read + Seek> Given<'_, R> {
+impl<R: Read + Seek> FileTouches<'_, R> {
     fn one(&mut self) -> Result<Touch, TouchesError> {
         let reader = match &mut self.reader {
             Some(reader) => reader,
@@ -158,7 +158,7 @@ impl<R: Read + Seek> Given<'_, R> {
     }
 }
 
-impl<R: Read + Seek> Iterator for Given<'_, R> {
+impl<R: Read + Seek> Iterator for FileTouches<'_, R> {
     type Item = Result<Touch, TouchesError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -296,15 +296,17 @@ mod tests {
     #[test]
     fn what_cannot_be_simulated_is_refused_by_what_it_is() {
         let one = [touch(7, Access::Store)];
-        let told = |bytes: Vec<u8>| opened(bytes).map(drop).unwrap_err().to_string();
+        let error = |bytes: Vec<u8>| opened(bytes).map(drop).unwrap_err().to_string();
         let whole = file(PAGE, &one);
-        assert_eq!(told(whole[..whole.len() - 1].to_vec()), "it is cut off: its last touches are not there");
-        assert!(told(file(65536, &one)).contains("pages are of 65536 bytes, and pages of 4096 bytes are wanted"));
-        assert_eq!(told(file(PAGE, &[])), "it holds no single touches");
-        assert_eq!(told(file(PAGE, &[Record::Round(0)])), "it holds no single touches");
+        assert_eq!(error(whole[..whole.len() - 1].to_vec()), "it is cut off: its last touches are not there");
+        assert!(error(file(65536, &one)).contains("pages are of 65536 bytes, and pages of 4096 bytes are wanted"));
+        assert_eq!(error(file(PAGE, &[])), "it holds no single touches");
+        assert_eq!(error(file(PAGE, &[Record::Round(0)])), "it holds no single touches");
         let epoch = Epoch { time_ns: 1, region: 0, by: EpochAccess::Mapped, pages: vec![Run { first: 0, count: 1 }] };
-        assert!(told(file(PAGE, &[Record::Epoch(epoch)])).contains("epochs, whose touches have no order"));
-        assert!(told(file(PAGE, &[touch(0, Access::Write { within: 0, bytes: 1 })])).contains("writes by write(2)"));
-        assert!(told(Vec::new()).contains("cut off in its header") || told(Vec::new()).contains("no file of touches"));
+        assert!(error(file(PAGE, &[Record::Epoch(epoch)])).contains("epochs, whose touches have no order"));
+        assert!(error(file(PAGE, &[touch(0, Access::Write { within: 0, bytes: 1 })])).contains("writes by write(2)"));
+        assert!(
+            error(Vec::new()).contains("cut off in its header") || error(Vec::new()).contains("no file of touches")
+        );
     }
 }

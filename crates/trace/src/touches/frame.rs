@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    fn of(letters: [u8; 4]) -> Option<Kind> {
+    fn from_letters(letters: [u8; 4]) -> Option<Kind> {
         [Kind::Regions, Kind::Block, Kind::Sample, Kind::Index].into_iter().find(|kind| kind.letters() == letters)
     }
 }
@@ -63,9 +63,9 @@ pub fn framed(page: u32, regions: u32, records: u32, contents: &[u8]) -> Vec<u8>
     if done.is_ok() { out } else { Vec::new() }
 }
 
-/// What was found where a frame should be.
+/// Result of reading a frame.
 #[derive(Debug)]
-pub enum Found {
+pub enum FrameResult {
     Frame(Frame),
     /// Nothing more.
     End,
@@ -101,32 +101,32 @@ impl Frame {
     }
 
     /// Reads the next frame, its contents and [`PADDING`] into `contents`; `at` is where it begins.
-    pub fn read(from: &mut impl Read, at: u64, contents: &mut Vec<u8>) -> Result<Found, TouchesError> {
+    pub fn read(from: &mut impl Read, at: u64, contents: &mut Vec<u8>) -> Result<FrameResult, TouchesError> {
         let damaged = |what| TouchesError::Damaged { at, what };
         let mut head = [0; HEAD];
         match fill(from, &mut head)? {
-            0 => return Ok(Found::End),
+            0 => return Ok(FrameResult::End),
             HEAD => {}
-            _ => return Ok(Found::Cut),
+            _ => return Ok(FrameResult::Cut),
         }
-        let (said, crc) = head.split_at(HEAD - 4);
-        let word = |at: usize| said.get(at..at + 4).and_then(|word| word.try_into().ok()).unwrap_or([0; 4]);
-        let kind = Kind::of(word(0)).ok_or_else(|| damaged("no part of the format begins so"))?;
+        let (fields, crc) = head.split_at(HEAD - 4);
+        let word = |at: usize| fields.get(at..at + 4).and_then(|word| word.try_into().ok()).unwrap_or([0; 4]);
+        let kind = Kind::from_letters(word(0)).ok_or_else(|| damaged("no part of the format begins so"))?;
         let length = u32::from_le_bytes(word(4));
         if length > LONGEST {
             return Err(damaged("a part is longer than any"));
         }
-        let time_ns = said.get(12..).and_then(|time| time.try_into().ok()).map_or(0, u64::from_le_bytes);
+        let time_ns = fields.get(12..).and_then(|time| time.try_into().ok()).map_or(0, u64::from_le_bytes);
         let frame = Frame { kind, length, records: u32::from_le_bytes(word(8)), time_ns };
         contents.clear();
         from.take(u64::from(length)).read_to_end(contents)?;
         if contents.len() as u64 != u64::from(length) {
-            return Ok(Found::Cut);
+            return Ok(FrameResult::Cut);
         }
-        if crc32c(crc32c(0, said), contents).to_le_bytes() != crc {
+        if crc32c(crc32c(0, fields), contents).to_le_bytes() != crc {
             return Err(damaged("the checksum of a part is another"));
         }
         contents.extend([0; PADDING]);
-        Ok(Found::Frame(frame))
+        Ok(FrameResult::Frame(frame))
     }
 }

@@ -19,7 +19,7 @@ pub fn write_load<W: Write>(load: &dyn Touches, header: &Header, out: W) -> Resu
         writer.region(&described(region, number))?;
     }
     for touch in load.fill() {
-        writer.record(&Record::Touch(of_page(touch?, header.page)))?;
+        writer.record(&Record::Touch(page_touch(touch?, header.page)))?;
     }
     let (mut round, mut left) = (0, 0);
     for touch in load.rounds() {
@@ -27,7 +27,7 @@ pub fn write_load<W: Write>(load: &dyn Touches, header: &Header, out: W) -> Resu
             writer.record(&Record::Round(round))?;
             (round, left) = (round + 1, load.touches_of_a_round());
         }
-        writer.record(&Record::Touch(of_page(touch?, header.page)))?;
+        writer.record(&Record::Touch(page_touch(touch?, header.page)))?;
         left = left.saturating_sub(1);
     }
     writer.finish()
@@ -43,8 +43,8 @@ fn described(region: touch::Region, number: u64) -> Region {
     Region { backing, bytes: region.bytes, executable: false }
 }
 
-/// A touch of a byte as one of its page.
-fn of_page(touch: Touch, page_size: u32) -> PageTouch {
+/// The touch of the page of a byte.
+fn page_touch(touch: Touch, page_size: u32) -> PageTouch {
     let size = u64::from(page_size.max(1));
     let access = match touch.access {
         // A recording is written by its recorder.

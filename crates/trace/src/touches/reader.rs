@@ -3,7 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::block::State;
-use super::frame::{Found, Frame, HEAD, Kind, PADDING};
+use super::frame::{Frame, FrameResult, HEAD, Kind, PADDING};
 use super::header::fill;
 use super::index::{END, Index, TAIL};
 use super::record::{PageTouch, Record};
@@ -151,8 +151,8 @@ impl<R: Read> Reader<R> {
             // Bytes that make no sense, and a disk that fails: what follows is lost.
             let found = Frame::read(&mut self.from, self.next, &mut self.contents);
             let frame = match found.inspect_err(|_| self.end = End::Damaged)? {
-                Found::Frame(frame) => frame,
-                Found::End | Found::Cut => {
+                FrameResult::Frame(frame) => frame,
+                FrameResult::End | FrameResult::Cut => {
                     self.end = End::Cut;
                     break;
                 }
@@ -293,8 +293,10 @@ impl<R: Read + Seek> Reader<R> {
     fn frame_at(&mut self, at: u64) -> Result<Frame, TouchesError> {
         self.from.seek(SeekFrom::Start(at))?;
         match Frame::read(&mut self.from, at, &mut self.contents)? {
-            Found::Frame(frame) => Ok(frame),
-            Found::End | Found::Cut => Err(TouchesError::Damaged { at, what: "its index leads to no part of it" }),
+            FrameResult::Frame(frame) => Ok(frame),
+            FrameResult::End | FrameResult::Cut => {
+                Err(TouchesError::Damaged { at, what: "its index leads to no part of it" })
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ fn tier(id: &str, label: &str, p50: u64, p99: u64, mib_s: f64, notes: &[&str]) -
             max_ns: Nanos(p99 * 9),
         }),
         batches: None,
-        throughput: Measurement::of(&gauss, "bytes/s", "sequential, 1 MiB blocks", &[]),
+        throughput: Measurement::from_values(&gauss, "bytes/s", "sequential, 1 MiB blocks", &[]),
         method: "random 4 KiB".into(),
         notes: notes.iter().map(|n| (*n).to_owned()).collect(),
     }

@@ -51,11 +51,11 @@ pub fn snapshot() -> Option<Snapshot> {
         root: true,
         ..Machine::default()
     });
-    seen.meminfo = Seen::of(Meminfo::parse("meminfo", MEMINFO).ok()?);
+    seen.meminfo = Seen::new(Meminfo::parse("meminfo", MEMINFO).ok()?);
     seen.vmstat =
-        Seen::of(Vmstat::parse("vmstat", "nr_zspages 90112\nnr_isolated_anon 0\nnr_isolated_file 31\n").ok()?);
-    seen.swaps = Seen::of(swaps::parse("swaps", SWAPS).ok()?);
-    seen.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", ZONEINFO).ok()?);
+        Seen::new(Vmstat::parse("vmstat", "nr_zspages 90112\nnr_isolated_anon 0\nnr_isolated_file 31\n").ok()?);
+    seen.swaps = Seen::new(swaps::parse("swaps", SWAPS).ok()?);
+    seen.zoneinfo = Seen::new(Zoneinfo::parse("zoneinfo", ZONEINFO).ok()?);
     Some(seen)
 }
 
@@ -102,7 +102,7 @@ pub fn pressure() -> PressureModel {
         }),
         span: Some(Nanos(10_000_000_000)),
         state: PressureState::Refaulting,
-        ..pressure::of(&Snapshot::default(), None)
+        ..pressure::from_snapshot(&Snapshot::default(), None)
     }
 }
 

@@ -67,7 +67,7 @@ fn records() -> Vec<RunRecord> {
 /// The page.
 pub fn page() -> Option<String> {
     let records = records();
-    let table = SeriesTable::of(&records)?;
+    let table = SeriesTable::from_records(&records)?;
     let reading = [
         Reading {
             shown: "`no-swap`: file refaults in the millions".into(),

@@ -72,7 +72,7 @@ const fn words(why: Why) -> &'static str {
 }
 
 fn table(stays: &[EvictedFile]) -> Table<&EvictedFile> {
-    Table::of(stays)
+    Table::from_rows(stays)
         .right("stays", |file| file.after)
         .right("of", |file| file.before)
         .wrapped("why", |file| reason(&file.stay))

@@ -48,7 +48,7 @@ fn table(rows: &[Pushed], page: Bytes) -> Table<&Pushed> {
         (Taken::Age, _) => "idle for a while, whether memory is short or not".to_owned(),
         (Taken::Request, _) => "on request (fadvise, as cache evict does), or the file was deleted or cut".to_owned(),
     };
-    Table::of(rows.iter().take(ROWS))
+    Table::from_rows(rows.iter().take(ROWS))
         .right("taken out", |row| size(row.pages, page))
         .wrapped("by", by)
         .wrapped("why, and for which file", what)

@@ -78,7 +78,7 @@ fn trees(trees: &[Tree], top: usize) -> Table<&Tree> {
         let unknown = if tally.unknown > 0 { format!("+{}?", number::count(tally.unknown)) } else { String::new() };
         format!("{}{unknown}", number::count(tally.files))
     };
-    Table::of(trees.iter().take(top))
+    Table::from_rows(trees.iter().take(top))
         .right("resident", |tree| tree.tally.resident)
         .right("share", |tree| tree.tally.share().map(number::percent))
         .column(Column::left("").spare(), |tree| Cell::bar(tree.tally.share()))
@@ -92,7 +92,7 @@ fn trees(trees: &[Tree], top: usize) -> Table<&Tree> {
 fn files(files: &[FileRow], page: Bytes) -> Table<&FileRow> {
     let spare = |head| Column::right(head).spare();
     let part = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero);
-    Table::of(files)
+    Table::from_rows(files)
         .right("resident", super::resident)
         .right("share", |row| row.share(page.0).map(number::percent))
         .column(Column::left("").spare(), |row| Cell::bar(row.share(page.0)))

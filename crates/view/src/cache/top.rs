@@ -84,7 +84,7 @@ fn sums(sheet: &mut Sheet, seen: &Top) {
         ("block devices", sum(seen.devices), "mostly metadata of file systems"),
         ("the rest", (seen.rest.to_string(), seen.rest.share_of(seen.counted)), &rest),
     ];
-    let table = Table::of(&rows)
+    let table = Table::from_rows(&rows)
         .left("", |row| row.0)
         .right("resident", |row| &row.1.0)
         .right("of all", |row| row.1.1.map(number::percent))
@@ -95,14 +95,14 @@ fn sums(sheet: &mut Sheet, seen: &Top) {
 
 /// Sizes, each with its share of the whole cache, also as a bar.
 fn resident<R: Copy>(seen: &Top, rows: impl IntoIterator<Item = R>, of: impl Fn(R) -> Bytes) -> Table<R> {
-    Table::of(rows)
+    Table::from_rows(rows)
         .right("resident", &of)
         .right("of all", |row| seen.share(of(row)).map(number::percent))
         .bar(|row| seen.share(of(row)))
 }
 
 fn files<'a>(files: impl Iterator<Item = &'a HotFile>, page: Bytes) -> Table<&'a HotFile> {
-    Table::of(files)
+    Table::from_rows(files)
         .keyed(|file| file.row.name.path.clone())
         .right("resident", |file| super::resident(&file.row))
         .right("of file", |file| file.row.share(page.0).map(number::percent))

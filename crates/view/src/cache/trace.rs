@@ -72,7 +72,7 @@ fn table<'a>(sheet: &mut Sheet, top: usize, what: &str, rows: impl ExactSizeIter
     let spare = |head| Column::right(head).spare();
     let (all, top) = (rows.len(), top.max(1));
     let rows: Vec<_> = rows.take(top).collect();
-    let table = Table::of(&rows)
+    let table = Table::from_rows(&rows)
         .right("found", |(touched, _)| touched.hits())
         .right("missed", |(touched, _)| touched.misses())
         .right("share", |(touched, _)| touched.hit_share().map(number::percent))

@@ -39,7 +39,7 @@ impl Screen for Rows<'_, Watched> {
 
 fn files(watched: &Watched, top: usize) -> Table<&TracedFile> {
     let size = |pages: u64| pushed::size(pages, watched.page);
-    Table::of(watched.files.iter().take(top))
+    Table::from_rows(watched.files.iter().take(top))
         .right("evicted", |file| size(file.touched.evicted))
         .right("refaulted", |file| size(file.touched.refaulted))
         .right("dropped", |file| size(file.touched.dropped))

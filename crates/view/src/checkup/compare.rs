@@ -101,9 +101,9 @@ pub struct CheckupComparison {
 }
 
 impl CheckupComparison {
-    /// The comparison.
+    /// The comparison of two checkups.
     #[must_use]
-    pub fn of(old: &Compared, new: &Compared) -> CheckupComparison {
+    pub fn between(old: &Compared, new: &Compared) -> CheckupComparison {
         let only = |here: &Compared, there: &Compared, shared: bool| {
             let kept = here.findings.iter().filter(|f| there.findings.iter().any(|other| other.id == f.id) == shared);
             kept.cloned().collect::<Vec<_>>()
@@ -194,7 +194,7 @@ impl Screen for CheckupComparison {
 
 fn ledger_table(lines: &[LineMove]) -> Table<&LineMove> {
     let note = |line: &LineMove| if line.beyond_drift { "" } else { "within the drift" };
-    Table::of(lines.iter().take(MOVES))
+    Table::from_rows(lines.iter().take(MOVES))
         .wrapped("line", |line| &line.label)
         .right("then", |line| line.old)
         .right("now", |line| line.new)
@@ -203,7 +203,7 @@ fn ledger_table(lines: &[LineMove]) -> Table<&LineMove> {
 }
 
 fn tier_table(tiers: &[TierMove]) -> Table<&TierMove> {
-    Table::of(tiers)
+    Table::from_rows(tiers)
         .wrapped("tier", |tier| &tier.label)
         .left("", |tier| &tier.what)
         .right("then", |tier| &tier.old)
@@ -224,17 +224,21 @@ mod tests {
     use ramline_snapshot::{Seen, Snapshot, meminfo::Meminfo};
 
     fn against(old: &CheckupReport, new: &CheckupReport) -> CheckupComparison {
-        CheckupComparison::of(&old.into(), &new.into())
+        CheckupComparison::between(&old.into(), &new.into())
     }
 
     fn report(free_mib: u64, disk_us: u64) -> CheckupReport {
         let mut seen = Snapshot::new(Machine::default());
         let text = format!("MemTotal: 8388608 kB\nMemFree: {} kB\nPercpu: 1024 kB\n", free_mib * 1024);
-        seen.meminfo = Seen::of(Meminfo::parse("meminfo", &text).unwrap());
+        seen.meminfo = Seen::new(Meminfo::parse("meminfo", &text).unwrap());
         let disk = TierMeasurement {
             tier: "disk:/".into(),
             label: "disk under /".into(),
-            latency: LatencyStats::of(&[Nanos(disk_us * 900), Nanos(disk_us * 1000), Nanos(disk_us * 1200)]),
+            latency: LatencyStats::from_durations(&[
+                Nanos(disk_us * 900),
+                Nanos(disk_us * 1000),
+                Nanos(disk_us * 1200),
+            ]),
             batches: None,
             throughput: None,
             method: String::new(),
@@ -242,7 +246,7 @@ mod tests {
         };
         CheckupReport {
             sentence: format!("{free_mib} MiB free."),
-            ledger: Ledger::of(&seen),
+            ledger: Ledger::from_snapshot(&seen),
             measured: Some(TierReport { tiers: vec![disk], ..TierReport::default() }),
             ..CheckupReport::default()
         }

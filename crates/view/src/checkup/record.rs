@@ -39,12 +39,13 @@ fn several(n: usize, one: &str) -> String {
 }
 
 fn not_done(report: &CheckupReport) -> Table<&Skipped> {
-    let table = Table::of(&report.skipped).wrapped("not done", |it| &it.what).wrapped("why", |it| &it.why);
+    let table = Table::from_rows(&report.skipped).wrapped("not done", |it| &it.what).wrapped("why", |it| &it.why);
     table.wrapped("what would do it", |it| it.fix.as_deref().unwrap_or("nothing helps here"))
 }
 
 fn not_seen(report: &CheckupReport) -> Table<&UnseenSection> {
-    let table = Table::of(&report.unseen).wrapped("not seen", |it| &it.section).wrapped("file", |it| &it.why.path);
+    let table =
+        Table::from_rows(&report.unseen).wrapped("not seen", |it| &it.section).wrapped("file", |it| &it.why.path);
     table.wrapped("why", |it| &it.why.reason)
 }
 

@@ -95,7 +95,7 @@ fn pressure_line(sheet: &mut Sheet, pressure: Option<&PressureModel>, marks: Opt
 
 fn tiers(sheet: &mut Sheet, tiers: &[Tier]) {
     // A machine with a dozen swap areas has them in the report.
-    let table = Table::of(tiers.iter().take(7))
+    let table = Table::from_rows(tiers.iter().take(7))
         .wrapped("tier", |tier| &tier.name)
         .right("uses", |tier| tier.used)
         .right("of", |tier| tier.capacity)
@@ -270,7 +270,7 @@ Report: report.html
 
     #[test]
     fn without_a_verdict_the_summary_says_so_and_the_costs_say_how_far_they_can_be_trusted() {
-        let stats = |n: usize| ramline_evidence::LatencyStats::of(&vec![Nanos(900); n]);
+        let stats = |n: usize| ramline_evidence::LatencyStats::from_durations(&vec![Nanos(900); n]);
         let tier = |name: &str, n: usize| ramline_evidence::TierMeasurement {
             tier: name.into(),
             label: name.into(),

@@ -60,7 +60,7 @@ fn who(who: &WhoUses) -> Sheet {
     let answer =
         who.whole.as_ref().map(|whole| format!("{} are used by {}, each page counted once.", whole.value, processes()));
     sheet.answer(Paint::Plain, answer.unwrap_or_else(|| "The processes were not seen.".to_owned()));
-    let programs = Table::of(who.programs.iter().zip(who.shares()))
+    let programs = Table::from_rows(who.programs.iter().zip(who.shares()))
         .wrapped("program", |(program, _)| &program.name)
         .right("processes", |(program, _)| program.processes)
         .right("in RAM", |(program, _)| program.holds.value)
@@ -73,7 +73,7 @@ fn who(who: &WhoUses) -> Sheet {
         None => "not seen".to_owned(),
     };
     let largest = who.groups.iter().map(|group| group.own).max().unwrap_or_default();
-    let groups = Table::of(&who.groups)
+    let groups = Table::from_rows(&who.groups)
         .wrapped("control group", |group| &group.path)
         .right("charged to itself", |group| group.own)
         .bar(|group| group.own.share_of(largest))
@@ -119,7 +119,7 @@ fn how_measured(sheet: &mut Sheet, report: &TierReport) {
         let notes = if tier.notes.is_empty() { String::new() } else { format!("; {}", tier.notes.join("; ")) };
         format!("{}{notes}", tier.method)
     };
-    let table = Table::of(&report.tiers)
+    let table = Table::from_rows(&report.tiers)
         .wrapped("tier", |tier| &tier.label)
         .right("median", |tier| tier.latency.map(|l| l.p50_ns))
         .left("of batches", |tier| tier.batches.as_ref().map(batches))
@@ -190,7 +190,7 @@ fn changed(sheet: &mut Sheet, change: &Change) {
 }
 
 fn rests_on(sheet: &mut Sheet, finding: &Finding) {
-    let table = Table::of(&finding.evidence).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
+    let table = Table::from_rows(&finding.evidence).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
     sheet.table(table.wrapped("", |it| &it.source).indented(3));
     if !finding.already.is_empty() {
         sheet.point("   already in place: ", finding.already.join("; "));

@@ -51,11 +51,11 @@ pub struct GroupUse {
 }
 
 impl WhoUses {
-    /// From a snapshot; `None` where neither processes nor groups were seen.
+    /// The users of memory in a snapshot; `None` where neither processes nor groups were seen.
     #[must_use]
-    pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<WhoUses> {
-        let who = Who::of(snapshot, window, By::Program);
-        let tree = groups::of(snapshot, window);
+    pub fn from_snapshot(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<WhoUses> {
+        let who = Who::from_snapshot(snapshot, window, By::Program);
+        let tree = groups::from_snapshot(snapshot, window);
         if who.is_none() && tree.is_none() {
             return None;
         }

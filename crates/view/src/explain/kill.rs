@@ -57,11 +57,11 @@ const fn name(kind: PartKind) -> &'static str {
 }
 
 fn parts(parts: &[KillPart]) -> Table<&KillPart> {
-    Table::of(parts).left("what", |part| name(part.kind)).right("size", |part| part.bytes)
+    Table::from_rows(parts).left("what", |part| name(part.kind)).right("size", |part| part.bytes)
 }
 
 fn grown(all: &[Grown]) -> Table<&Grown> {
-    Table::of(all)
+    Table::from_rows(all)
         .left("name", |one| escape(&one.name).into_owned())
         .right("pid", |one| one.pid.map(|pid| pid.to_string()))
         .right("before", |one| one.before)
@@ -70,7 +70,7 @@ fn grown(all: &[Grown]) -> Table<&Grown> {
 }
 
 fn programs(programs: &[ProgramUse]) -> Table<&ProgramUse> {
-    Table::of(programs.iter().take(5))
+    Table::from_rows(programs.iter().take(5))
         .left("program", |program| escape(&program.name).into_owned())
         .right("processes", |program| program.tasks)
         .right("in RAM", |program| program.rss)
@@ -84,7 +84,7 @@ fn zones(zones: &[ZoneState]) -> Table<&ZoneState> {
         (_, _, Some(false)) => "no block",
         _ => "could serve",
     };
-    Table::of(zones)
+    Table::from_rows(zones)
         .right("node", |zone| u64::from(zone.node))
         .left("zone", |zone| escape(&zone.name).into_owned())
         .right("free", |zone| zone.free)
@@ -97,7 +97,7 @@ fn others(others: &[OtherKill]) -> Table<&OtherKill> {
     let victim = |other: &OtherKill| {
         other.victim.as_ref().and_then(|victim| victim.name.as_deref().map(|name| escape(name).into_owned()))
     };
-    Table::of(others)
+    Table::from_rows(others)
         .left("at", |other| other.at.as_ref().map(|at| escape(&at.text).into_owned()))
         .left("killed", victim)
         .right("pid", |other| other.victim.as_ref().and_then(|victim| victim.pid).map(|pid| pid.to_string()))

@@ -48,7 +48,7 @@ impl Screen for TopicList {
         );
         for area in self.topics.chunk_by(|one, next| one.area == next.area) {
             area.iter().take(1).for_each(|first| sheet.heading(first.area.words()));
-            sheet.table(Table::of(area).left("", |it| &it.topic).wrapped("", |it| &it.question).indented(2));
+            sheet.table(Table::from_rows(area).left("", |it| &it.topic).wrapped("", |it| &it.question).indented(2));
         }
         sheet.next("ramline explain used, or a number by its name: ramline explain 'page tables'");
         sheet
@@ -77,7 +77,7 @@ pub fn sheet(explanation: &Explanation) -> Sheet {
     let numbers = explanation.numbers.iter().take(DECIDING).map(|number| (&number.what, &number.value));
     deciding.table(Table::pairs(numbers).indented(2).shrinks());
     sheet.digest(deciding, &explanation.question, |full| {
-        let table = Table::of(&explanation.numbers).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
+        let table = Table::from_rows(&explanation.numbers).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
         full.table(table.wrapped("", |it| &it.source).indented(2));
     });
     sheet.more("How it works", |more| {

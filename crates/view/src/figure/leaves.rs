@@ -23,7 +23,7 @@ pub enum NumberKind {
 }
 
 impl NumberKind {
-    fn of(type_name: &str) -> Option<NumberKind> {
+    fn from_type(type_name: &str) -> Option<NumberKind> {
         match type_name {
             "Bytes" | "PageSize" => Some(NumberKind::Bytes),
             "SignedBytes" => Some(NumberKind::SignedBytes),
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
             };
             let mut next = at.clone();
             next.inside.push(name);
-            next.kind = NumberKind::of(name).or(at.kind);
+            next.kind = NumberKind::from_type(name).or(at.kind);
             self.value(target, &next);
             return;
         }

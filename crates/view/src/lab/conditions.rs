@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{Noted, RunMachine};
+use ramline_evidence::{RunMachine, RunNote};
 
 use crate::prelude::*;
 
@@ -64,12 +64,16 @@ fn facts(records: &[RunRecord]) -> Table {
 
 /// What qualifies runs, each with the settings and the number of runs it was written down for.
 fn noted(table: &SeriesTable, records: &[RunRecord]) -> Table {
-    let which = |noted: &Noted<'_>| {
+    let which = |noted: &RunNote<'_>| {
         let all = noted.arms.len() == table.arms.len() && noted.arms.len() > 1;
         if all { "all".to_owned() } else { noted.arms.join(", ") }
     };
     let noted = table.noted(records);
-    Table::of(&noted).wrapped("noted", |it| it.note).wrapped("settings", which).right("runs", |it| it.runs).drawn()
+    Table::from_rows(&noted)
+        .wrapped("noted", |it| it.note)
+        .wrapped("settings", which)
+        .right("runs", |it| it.runs)
+        .drawn()
 }
 
 /// The parameters, as asked for.
@@ -78,5 +82,5 @@ fn asked(records: &[RunRecord]) -> Table {
     for (name, values) in records.iter().flat_map(|run| &run.parameters) {
         all.entry(name).or_insert_with(|| values.join(", "));
     }
-    Table::of(&all).left("option", |(name, _)| *name).wrapped("value", |(_, value)| value).drawn()
+    Table::from_rows(&all).left("option", |(name, _)| *name).wrapped("value", |(_, value)| value).drawn()
 }

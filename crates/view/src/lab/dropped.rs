@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// All levels, one after the other.
 pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {
     for detail in details {
-        let Some(run) = DropRun::of(&detail.detail) else { continue };
+        let Some(run) = DropRun::from_detail(&detail.detail) else { continue };
         sheet.heading(format!("{}: pages of our own in memory, {} in each file", detail.arm, number::count(run.pages)));
         pages(sheet, &run);
         for kind in DropKind::ALL {
@@ -21,7 +21,7 @@ pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {
 
 fn pages(sheet: &mut Sheet, run: &DropRun) {
     let cached = |stage| move |kind| run.cached(kind, stage);
-    let table = Table::of(DropKind::ALL)
+    let table = Table::from_rows(DropKind::ALL)
         .left("kind", |kind| kind.word())
         .right("before", cached(DropStage::Before))
         .right("dropped", cached(DropStage::Dropped))
@@ -35,7 +35,7 @@ fn machine(sheet: &mut Sheet, arm: &str, run: &DropRun) {
     if moved.is_empty() {
         return;
     }
-    let table = Table::of(&moved)
+    let table = Table::from_rows(&moved)
         .wrapped("column", |row| row.name)
         .right("before", |row| row.before)
         .right("after", |row| row.after)

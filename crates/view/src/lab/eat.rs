@@ -12,7 +12,7 @@ const ROWS: usize = 8;
 /// All settings, one after the other; the columns of `free` for the first.
 pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
     let runs: Vec<(&ArmDetail, EatRun)> =
-        details.iter().filter_map(|detail| Some((detail, EatRun::of(&detail.detail)?))).collect();
+        details.iter().filter_map(|detail| Some((detail, EatRun::from_detail(&detail.detail)?))).collect();
     for (detail, run) in &runs {
         let whose = match run.limit {
             Some(_) => "the group as a machine",
@@ -30,7 +30,7 @@ pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
 
 /// What `free` said against what was obtained, of the setting where they differ most; `None` where none obtained more.
 pub fn headline(details: &[ArmDetail]) -> Option<String> {
-    let runs = details.iter().filter_map(|detail| Some((detail, EatRun::of(&detail.detail)?)));
+    let runs = details.iter().filter_map(|detail| Some((detail, EatRun::from_detail(&detail.detail)?)));
     let times = |(_, run): &(&ArmDetail, EatRun)| run.times_free().unwrap_or_default();
     let (detail, run) = runs.max_by(|a, b| times(a).total_cmp(&times(b))).filter(|found| times(found) >= 1.1)?;
     let free = run.before()?.sandbox.free;
@@ -43,7 +43,7 @@ fn mib(bytes: Bytes) -> String {
 
 fn over_time(sheet: &mut Sheet, run: &EatRun) {
     let points = run.thinned(ROWS);
-    let table = Table::of(&points)
+    let table = Table::from_rows(&points)
         .left("stage", |point| point.stage.word())
         .right("eaten", |point| mib(point.eaten))
         .right("free", |point| mib(point.sandbox.free))
@@ -94,7 +94,7 @@ fn began(sheet: &mut Sheet, runs: &[(&ArmDetail, EatRun)]) {
     let began = |point: fn(&EatPoint) -> String| move |run: &EatRun| run.swapping_began().map(point);
     let (eaten, free) = (began(|at| at.eaten.to_string()), began(|at| at.sandbox.free.to_string()));
     let (stage, cached) = (began(|at| at.stage.word().to_owned()), began(|at| at.sandbox.cached.to_string()));
-    let table = Table::of(&runs)
+    let table = Table::from_rows(&runs)
         .wrapped("setting", |(setting, _)| *setting)
         .left("while", |(_, run)| stage(run).unwrap_or_else(|| "never".to_owned()))
         .right("eaten", |(_, run)| eaten(run))
@@ -119,7 +119,7 @@ fn columns(sheet: &mut Sheet, arm: &str, run: &EatRun) {
         ("new layout, procps from 3.3.10", FreeGauges::new_layout),
     ] {
         let (then, now) = (layout(&before.sandbox), layout(&last.sandbox));
-        let table = Table::of(then.iter().zip(&now))
+        let table = Table::from_rows(then.iter().zip(&now))
             .left("column", |(then, _)| then.name)
             .wrapped("formula", |(then, _)| then.formula)
             .right("before", |(then, _)| mib(then.bytes))

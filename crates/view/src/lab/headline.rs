@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    fn of(runs: &[RunRecord]) -> String {
-        headline(&SeriesTable::of(runs).unwrap(), &["wall"])
+    fn first_line(runs: &[RunRecord]) -> String {
+        headline(&SeriesTable::from_records(runs).unwrap(), &["wall"])
     }
 
     fn timed(arms: &[(&str, f64)], n: u32) -> Vec<RunRecord> {
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn two_settings_stand_with_their_times_and_how_sure_it_is() {
         let both = [("cold", 0.0097), ("warm", 0.0041)];
-        let text = of(&timed(&both, 3));
+        let text = first_line(&timed(&both, 3));
         assert_eq!(text, "cold 9.72 ms, warm 4.11 ms: cold is 2.4 times slower (3 runs each, 6 needed for proof).");
-        assert_eq!(of(&timed(&both, 7)), "cold 9.76 ms, warm 4.12 ms: cold is 2.4 times slower (7 runs each).");
-        let same = of(&timed(&[("cold", 1.0), ("warm", 1.001)], 3));
+        assert_eq!(first_line(&timed(&both, 7)), "cold 9.76 ms, warm 4.12 ms: cold is 2.4 times slower (7 runs each).");
+        let same = first_line(&timed(&[("cold", 1.0), ("warm", 1.001)], 3));
         assert_eq!(same, "No significant difference in wall: cold 1.00 s, warm 1.00 s (3 runs each; 6 are needed).");
     }
 
@@ -205,12 +205,12 @@ mod tests {
     fn of_several_the_furthest_is_named_and_what_did_not_finish() {
         let mut runs = timed(&[("no-swap", 9.0), ("swap", 3.0), ("zram", 1.0)], 1);
         runs[0].verdict = Verdict::Thrashing("20 s passed".into());
-        let text = of(&runs);
+        let text = first_line(&runs);
         assert_eq!(text, "zram is 9 times faster than no-swap; no-swap got stuck (1 run each, 6 needed for proof).");
         let mut stuck = timed(&[("no-swap", 9.0), ("zram", 1.0)], 1);
         stuck[0].figures.clear();
         stuck[0].verdict = Verdict::Thrashing("20 s passed".into());
-        assert_eq!(of(&stuck), "zram finished, no-swap got stuck (1 run; 6 are needed for proof).");
+        assert_eq!(first_line(&stuck), "zram finished, no-swap got stuck (1 run; 6 are needed for proof).");
     }
 
     #[test]
@@ -223,9 +223,12 @@ mod tests {
     fn every_first_line_is_short() {
         let long = "a-setting-with-a-rather-long-name text read-ahead 128KiB";
         for n in [1, 3, 7] {
-            let text = of(&timed(&[("as-configured", 1.0), (long, 3.0)], n));
+            let text = first_line(&timed(&[("as-configured", 1.0), (long, 3.0)], n));
             assert!(text.len() < 190, "{text}");
-            assert!(of(&timed(&[("as-configured text", 1.0), ("zram:lz4:100 text", 3.0)], n)).len() <= 100, "{n}");
+            assert!(
+                first_line(&timed(&[("as-configured text", 1.0), ("zram:lz4:100 text", 3.0)], n)).len() <= 100,
+                "{n}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The knee of a command: the answer as an interval, then every limit that was tried.
 
-use ramline_evidence::knee::{Judged, Knee, Probe};
+use ramline_evidence::knee::{Knee, LimitVerdict, Probe};
 
 use super::series::head;
 use crate::prelude::*;
@@ -36,7 +36,7 @@ fn limits(knee: &Knee) -> Table<(&Probe, Option<f64>)> {
         Cell::painted(paint, word)
     };
     let range = |(low, high)| format!("{} to {}", number::figure(low), number::figure(high));
-    Table::of(knee.probes.iter().zip(knee.shares()))
+    Table::from_rows(knee.probes.iter().zip(knee.shares()))
         .right("limit", |(probe, _)| probe.limit)
         .right("runs", |(probe, _)| probe.n.to_string())
         .left("judged", |(probe, _)| word(probe))
@@ -47,12 +47,12 @@ fn limits(knee: &Knee) -> Table<(&Probe, Option<f64>)> {
         .wrapped("ended", |(probe, _)| ended(probe))
 }
 
-const fn word(judged: Judged) -> (&'static str, Paint) {
+const fn word(judged: LimitVerdict) -> (&'static str, Paint) {
     match judged {
-        Judged::Enough => ("enough", Paint::Good),
-        Judged::TooSmall => ("too small", Paint::Bad),
-        Judged::Between => ("undecided", Paint::Warn),
-        Judged::Open => ("not finished", Paint::Dim),
+        LimitVerdict::Enough => ("enough", Paint::Good),
+        LimitVerdict::TooSmall => ("too small", Paint::Bad),
+        LimitVerdict::Between => ("undecided", Paint::Warn),
+        LimitVerdict::Open => ("not finished", Paint::Dim),
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
         };
         let found = Knee {
             asked: KneeAsked { within: 0.1, ..KneeAsked::default() },
-            unlimited: Measurement::of(&[1.0, 1.1, 0.9], "s", "", &[]),
-            probes: vec![probe(40, Judged::TooSmall, None, 3), probe(42, Judged::Enough, Some(1.02), 0)],
+            unlimited: Measurement::from_values(&[1.0, 1.1, 0.9], "s", "", &[]),
+            probes: vec![probe(40, LimitVerdict::TooSmall, None, 3), probe(42, LimitVerdict::Enough, Some(1.02), 0)],
             too_small: Some(Bytes::from_mib(40)),
             enough: Some(Bytes::from_mib(42)),
             monotonic: true,

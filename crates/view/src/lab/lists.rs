@@ -85,7 +85,7 @@ impl ExperimentList {
         let Some(last) = self.series.last() else { return };
         sheet.heading("Series made here");
         let newest = self.series.iter().rev().take(NEWEST).rev();
-        let drawn = Table::of(newest)
+        let drawn = Table::from_rows(newest)
             .right("number", |one| one.number.to_string())
             .left("began", |one| date_ms(one.began_unix_ms))
             .left("experiment", |one| &one.experiment)
@@ -106,7 +106,7 @@ impl ExperimentList {
 impl Screen for ExperimentList {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.table(Table::of(&self.experiments).left("", |one| &one.name).wrapped("", |one| &one.question));
+        sheet.table(Table::from_rows(&self.experiments).left("", |one| &one.name).wrapped("", |one| &one.question));
         self.made(&mut sheet);
         sheet
     }
@@ -128,7 +128,7 @@ impl Screen for ExperimentInfo {
             let default = option.default.as_ref().map(|value| format!(" [{value}]")).unwrap_or_default();
             format!("{}{default}", option.help)
         };
-        let options = Table::of(&self.options).left("", |option| format!("--{}", option.name)).wrapped("", help);
+        let options = Table::from_rows(&self.options).left("", |option| format!("--{}", option.name)).wrapped("", help);
         sheet.table(options.indented(2));
         sheet
     }

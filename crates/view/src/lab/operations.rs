@@ -28,7 +28,7 @@ pub fn draw(sheet: &mut Sheet, table: &SeriesTable, operations: &[&str]) {
 
 /// How the runs ended, and how many there were.
 fn ended(sheet: &mut Sheet, table: &SeriesTable) {
-    let table = Table::of(&table.arms).wrapped("setting", |arm| &arm.name).right("n", |arm| arm.n);
+    let table = Table::from_rows(&table.arms).wrapped("setting", |arm| &arm.name).right("n", |arm| arm.n);
     sheet.table(table.wrapped("ended", |arm| endings(&arm.verdicts)));
 }
 
@@ -40,17 +40,17 @@ fn one<'a>(table: &'a SeriesTable, operation: &str) -> Table<&'a ArmResult> {
         arm.figure(operation).is_some()
             || parts.iter().any(|name| arm.figure(&format!("{operation}: {name}")).is_some())
     };
-    let drawn = Table::of(table.arms.iter().filter(has))
+    let drawn = Table::from_rows(table.arms.iter().filter(has))
         .wrapped("setting", |arm| &arm.name)
         .right("rate", |arm| arm.figure(operation).map(|figure| median(arm, figure)))
         .column(Column::left(spread_head(table, operation)).spare(), |arm| arm.figure(operation).map(spread))
-        .column(Column::right("of first").spare(), |arm| arm.figure(operation).and_then(of_first));
+        .column(Column::right("of first").spare(), |arm| arm.figure(operation).and_then(times_first));
     let median_of = |name: &&&str, arm| part(arm, name).map(|figure| median(arm, figure));
     drawn.columns(&parts, |name| Column::right(name), median_of)
 }
 
-/// Only where it may be claimed.
-fn of_first(figure: &FigureResult) -> Option<String> {
+/// Multiple of the first setting, where it may be claimed.
+fn times_first(figure: &FigureResult) -> Option<String> {
     let versus = figure.versus_first.as_ref().filter(|_| figure.claimed)?;
     Some(format!("{} times", number::figure(versus.ratio_of_medians?)))
 }
@@ -74,7 +74,7 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
         Lead::Level => "not told apart",
     };
     let lost = table.not_won(memory, |arm| !is_memory(arm));
-    Table::of(&lost)
+    Table::from_rows(&lost)
         .wrapped("rate", |lost| &lost.ours.name)
         .column(Column::wrapped("place").at_most(14), |lost| &lost.other.name)
         .right("has", |lost| median(lost.other, lost.theirs))
@@ -148,7 +148,7 @@ mod tests {
         let records: Vec<_> = (0..runs)
             .flat_map(|i| [run("tmpfs", i, 9e9, 5e9), run("ramfs", i, 9e9, 5e9), run("disk", i, 1e9, 6e9)])
             .collect();
-        SeriesTable::of(&records).unwrap()
+        SeriesTable::from_records(&records).unwrap()
     }
 
     fn text(runs: u32, width: usize) -> String {

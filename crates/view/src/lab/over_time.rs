@@ -123,7 +123,8 @@ const fn drawn(part: MemoryPart) -> (Tint, &'static str) {
 
 /// Areas on one another, with the limit as a line.
 fn memory(shown: &[Shown<'_>]) -> Panels {
-    let held = |one: &Shown<'_>, part| one.run.samples.iter().any(|at| HeldMemory::of(at, one.run).bytes(part).0 > 0);
+    let held =
+        |one: &Shown<'_>, part| one.run.samples.iter().any(|at| HeldMemory::from_sample(at, one.run).bytes(part).0 > 0);
     let parts: Vec<MemoryPart> =
         MemoryPart::ALL.into_iter().filter(|part| shown.iter().any(|one| held(one, *part))).collect();
     let mut all = charts("Where the memory was", "bytes", shown, |one| {
@@ -132,7 +133,7 @@ fn memory(shown: &[Shown<'_>]) -> Panels {
         areas.reverse();
         let limit = limit(one.run).map(|points| (Curve::Bound, points));
         let most = one.run.samples.iter().map(|at| at.usage).max();
-        let last = one.run.samples.last().map(|at| HeldMemory::of(at, one.run));
+        let last = one.run.samples.last().map(|at| HeldMemory::from_sample(at, one.run));
         let note = last.map(|held| {
             let of = |part| held.bytes(part);
             format!("at the end {} anonymous, {} in swap", of(MemoryPart::Anonymous), of(MemoryPart::Swapped))

@@ -168,7 +168,7 @@ fn reading(page: &SeriesPage<'_>) -> Sheet {
     }
     let plain = |text: &str| text.replace("**", "").replace('`', "");
     sheet.line(format!("What may be seen, and what it says. The whole page is {}.", page.docs));
-    let table = Table::of(page.reading);
+    let table = Table::from_rows(page.reading);
     sheet.table(table.wrapped("seen", |row| plain(&row.shown)).wrapped("in a sentence", |row| plain(&row.sentence)));
     sheet
 }

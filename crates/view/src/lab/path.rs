@@ -37,11 +37,11 @@ pub struct ArmPath {
 }
 
 impl ReadPaths {
-    /// Of raw records; `None` when there are none.
+    /// The paths in raw records; `None` when there are none.
     #[must_use]
-    pub fn of(records: &[RunRecord]) -> Option<ReadPaths> {
-        let table = SeriesTable::of(records)?;
-        let paths = table.arms.iter().filter_map(|arm| of_arm(&arm.name, records)).collect();
+    pub fn from_records(records: &[RunRecord]) -> Option<ReadPaths> {
+        let table = SeriesTable::from_records(records)?;
+        let paths = table.arms.iter().filter_map(|arm| path_of_arm(&arm.name, records)).collect();
         Some(ReadPaths { table, paths })
     }
 
@@ -54,7 +54,7 @@ impl ReadPaths {
     }
 }
 
-fn of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
+fn path_of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
     let runs = records.iter().filter(|record| record.arm.name == arm);
     let paths: Vec<CallPath> = runs
         .filter_map(|record| ramline_units::json::read(record.detail.clone()?).ok())
@@ -76,7 +76,7 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
     sheet.line(format!("By layer: {}.", parts.join(", ")));
     let own = |step: &PathStep| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
     let (steps, left_out) = path.worth_a_line(LEAST);
-    let table = Table::of(steps).right("at", |step| time(step.at)).right("own time", own);
+    let table = Table::from_rows(steps).right("at", |step| time(step.at)).right("own time", own);
     sheet.table(table.left("layer", |step| step.layer.word()).column(Column::cut("step").at_least(NAME), label));
     if left_out > 0 {
         let verb = if left_out == 1 { "is" } else { "are" };
@@ -110,7 +110,7 @@ mod tests {
             at: Nanos(at),
             depth,
             name: name.to_owned(),
-            layer: Layer::of(name),
+            layer: Layer::from_name(name),
             own: Nanos(own),
             ..PathStep::default()
         };
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_tree_is_that_of_the_median_run_and_short_steps_are_counted() {
         let records = [record("a", 900), record("a", 5000), record("a", 20_000)];
-        let shown = ReadPaths::of(&records).unwrap();
+        let shown = ReadPaths::from_records(&records).unwrap();
         assert_eq!(shown.paths[0].path.took, Nanos(5106));
         let text = shown.sheet(&[]).text(&Style::default(), Depth::All);
         assert!(text.contains("    ext4_file_read_iter"), "{text}");
@@ -154,8 +154,12 @@ mod tests {
         let mut path: CallPath = serde_json::from_value(one.detail.clone().unwrap()).unwrap();
         path.steps[2].name.clone_from(&name);
         one.detail = serde_json::to_value(path).ok();
-        let draw =
-            |width| ReadPaths::of(&[one.clone()]).unwrap().sheet(&[]).text(&Style { colour: false, width }, Depth::All);
+        let draw = |width| {
+            ReadPaths::from_records(&[one.clone()])
+                .unwrap()
+                .sheet(&[])
+                .text(&Style { colour: false, width }, Depth::All)
+        };
         assert!(draw(200).contains(&format!("file system      {name}\n")), "{}", draw(200));
         for width in [60, 80] {
             let text = draw(width);
@@ -168,7 +172,7 @@ mod tests {
     fn settings_without_a_recording_have_no_tree() {
         let mut plain = record("calls-disk", 1);
         plain.detail = None;
-        assert!(ReadPaths::of(&[plain]).unwrap().paths.is_empty());
-        assert_eq!(ReadPaths::of(&[]), None);
+        assert!(ReadPaths::from_records(&[plain]).unwrap().paths.is_empty());
+        assert_eq!(ReadPaths::from_records(&[]), None);
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn arms(table: &ProofTable) -> Table {
         None => median(&arm.seconds_per_round),
     };
     let spread = |arm: &ProofArm| arm.seconds_per_round.as_ref().filter(|_| arm.more_than_s.is_none()).map(interval);
-    Table::of(table.arms.iter().zip(table.shares()))
+    Table::from_rows(table.arms.iter().zip(table.shares()))
         .wrapped("setting", |(arm, _)| &arm.name)
         .right("n", |(arm, _)| arm.n.to_string())
         .left("ended", |(arm, _)| Cell::painted(paint(arm.outcome), arm.outcome.word()))
@@ -99,7 +99,7 @@ fn counts(table: &ProofTable) -> Table<&ProofArm> {
     let figure = |pick: fn(&ProofArm) -> &Option<Measurement>| {
         move |arm| pick(arm).as_ref().map(|measured| number::figure(measured.median))
     };
-    Table::of(&table.arms)
+    Table::from_rows(&table.arms)
         .wrapped("setting", |arm| &arm.name)
         .right("file refaults", figure(|arm| &arm.refault_file))
         .right("anon refaults", figure(|arm| &arm.refault_anon))
@@ -187,7 +187,7 @@ fn run(table: &ProofTable) -> Table<&ProofArm> {
         let swap = super::settings::swap(&arm.swap).unwrap_or_else(|| "as the machine has it".to_owned());
         format!("{swap}{swappiness}")
     };
-    Table::of(&table.arms)
+    Table::from_rows(&table.arms)
         .wrapped("setting", |arm| &arm.name)
         .wrapped("swap", swap)
         .left("data", |arm| if arm.fill.is_empty() { "not known" } else { &arm.fill })
@@ -240,7 +240,7 @@ mod tests {
             run("as configured", 3, Verdict::Completed),
             run("no swap", 20, Verdict::Thrashing("20 s passed".into())),
         ];
-        let sheet = proof_sheet(&ProofTable::of(&runs).unwrap(), "It is so.");
+        let sheet = proof_sheet(&ProofTable::from_runs(&runs).unwrap(), "It is so.");
         assert_eq!(
             sheet.text(&Style::default(), Depth::All),
             "\
@@ -281,7 +281,7 @@ no swap        as the machine has it  not known     0 of 1
         runs.push(run("no swap", 20, Verdict::Thrashing("20 s passed".into())));
         let seven: Vec<RunRecord> = runs.iter().cycle().take(21).cloned().collect();
         assert_eq!(
-            proof_answer(&ProofTable::of(&seven).unwrap()),
+            proof_answer(&ProofTable::from_runs(&seven).unwrap()),
             "zram is 2 times faster than as configured; no swap got stuck (7 runs each)."
         );
     }
@@ -296,7 +296,7 @@ no swap        as the machine has it  not known     0 of 1
         };
         let mut one = run("as configured", 2, Verdict::Completed);
         one.samples = vec![sample(0), sample(1)];
-        let text = proof_sheet(&ProofTable::of(&[one]).unwrap(), "").text(&Style::default(), Depth::All);
+        let text = proof_sheet(&ProofTable::from_runs(&[one]).unwrap(), "").text(&Style::default(), Depth::All);
         assert!(text.contains("\nRounds done (up to 1.0)\n|"), "{text}");
         assert!(text.contains(" 0 s") && text.contains("2.0\na as configured\n"), "{text}");
     }

@@ -17,11 +17,28 @@ const CHARTS: usize = 4;
 /// Runs in the charts of the other figures together: more would make a page too large to mail.
 const MOST_RUNS: usize = 700;
 
-/// The sheet. `lead` names the figures to begin with; without any, the first ones of the records.
+/// The sheet of a series of any experiment. `lead` names the figures to begin with; without any, the first ones of the records.
 #[must_use]
 pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
+    sheet_with(table, lead, None, &|_| {})
+}
+
+/// The sheet of a series in which memory is eaten: also memory over time, and the columns of `free`.
+#[must_use]
+pub fn eaten_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
+    let details = &table.details;
+    sheet_with(table, lead, super::eat::headline(details), &|sheet| super::eat::eaten(sheet, details))
+}
+
+/// The sheet of a series in which caches are dropped: also kinds of pages before and after.
+#[must_use]
+pub fn dropped_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
+    sheet_with(table, lead, None, &|sheet| super::dropped::dropped(sheet, &table.details))
+}
+
+/// The sheet with a first line of the experiment's own, and what only this experiment shows.
+fn sheet_with(table: &SeriesTable, lead: &[&str], own: Option<String>, details: &dyn Fn(&mut Sheet)) -> Sheet {
     let mut sheet = Sheet::new();
-    let own = if table.experiment == "eat-memory" { super::eat::headline(&table.details) } else { None };
     sheet.answer(Paint::Bold, own.unwrap_or_else(|| headline(table, lead)));
     sheet.dim(head(table));
     if table.emulated {
@@ -30,7 +47,7 @@ pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
     let lead = leading(table, lead);
     let operations = operations::names(table);
     if operations.is_empty() {
-        plain(&mut sheet, table, &lead);
+        plain(&mut sheet, table, &lead, details);
     } else {
         operations::draw(&mut sheet, table, &operations);
         sheet.append(charts(table, &lead, true));
@@ -39,11 +56,11 @@ pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
 }
 
 /// A table of the leading figures, their charts, what may be claimed, what only this experiment shows, and all other figures.
-fn plain(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
+fn plain(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str], details: &dyn Fn(&mut Sheet)) {
     let beside: Vec<&str> = lead.iter().copied().take(LEAD).collect();
     let bad = |arm: &ArmResult| arm.verdicts.iter().any(|(word, _)| word != "completed");
     let paint = |arm: &ArmResult| if bad(arm) { Paint::Warn } else { Paint::Good };
-    let mut drawn = Table::of(&table.arms)
+    let mut drawn = Table::from_rows(&table.arms)
         .wrapped("setting", |arm| &arm.name)
         .right("n", |arm| arm.n)
         .left("ended", |arm| Cell::painted(paint(arm), ended(arm)));
@@ -56,11 +73,7 @@ fn plain(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
     sheet.append(charts(table, lead, false));
     table.arms.iter().for_each(|arm| claims(sheet, arm));
     unproven(sheet, table, lead);
-    match table.experiment.as_str() {
-        "eat-memory" => super::eat::eaten(sheet, &table.details),
-        "drop" => super::dropped::dropped(sheet, &table.details),
-        _ => {}
-    }
+    details(sheet);
     let names: Vec<&str> = figures(table).into_iter().filter(|name| !beside.contains(name)).collect();
     sheet.append(medians_of(table, &names, lead));
 }
@@ -213,7 +226,7 @@ fn medians(table: &SeriesTable, names: &[&str]) -> Table {
         let has = table.arms.iter().filter_map(move |arm| Some((arm, arm.figure(name)?)));
         has.enumerate().map(move |(nth, (arm, figure))| (if nth == 0 { name } else { "" }, arm, figure))
     };
-    Table::of(names.iter().copied().flat_map(of))
+    Table::from_rows(names.iter().copied().flat_map(of))
         .wrapped("figure", |(name, ..)| name)
         .wrapped("setting", |(_, arm, _)| &arm.name)
         .right("median", |(_, arm, figure)| median(arm, figure))
@@ -264,7 +277,7 @@ mod tests {
     use ramline_units::Bytes;
 
     fn shown(records: &[RunRecord]) -> String {
-        series_sheet(&SeriesTable::of(records).unwrap(), &["wall"]).text(&Style::default(), Depth::All)
+        series_sheet(&SeriesTable::from_records(records).unwrap(), &["wall"]).text(&Style::default(), Depth::All)
     }
 
     fn records(n: u32) -> Vec<RunRecord> {

@@ -21,7 +21,7 @@ pub fn settings(table: &SeriesTable, records: &[RunRecord]) -> Sheet {
         let words: Vec<&str> = arm.verdicts.iter().map(|(word, _)| word.as_str()).collect();
         Cell::painted(paint(&words), super::series::ended(arm))
     };
-    let drawn = Table::of(&table.arms)
+    let drawn = Table::from_rows(&table.arms)
         .wrapped("setting", |arm| &arm.name)
         .wrapped("varied", |arm| varied(arm, records))
         .right("runs", |arm| arm.n)
@@ -106,7 +106,7 @@ pub fn runs(table: &SeriesTable, records: &[RunRecord], lead: &[&str]) -> Sheet 
         Cell::painted(paint(&[word]), word)
     };
     let figures = even::figures(records);
-    let mut drawn = Table::of(records.iter().zip(&figures).take(MOST_RUNS))
+    let mut drawn = Table::from_rows(records.iter().zip(&figures).take(MOST_RUNS))
         .right("run", |(run, _)| run.place())
         .wrapped("setting", |(run, _)| setting(run))
         .left("began", |(run, _)| run.started().map(|began| date(began.0)))
@@ -146,7 +146,7 @@ pub fn read_back<'a>(table: &'a SeriesTable, records: &'a [RunRecord]) -> Sheet 
         records.iter().all(|run| run.verified.get(name) == Some(first)).then_some(first.as_str())
     };
     let (everywhere, differ): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| same(name).is_some());
-    let named = |names: Vec<&'a str>| Table::of(names).wrapped("setting of the kernel", |name| name);
+    let named = |names: Vec<&'a str>| Table::from_rows(names).wrapped("setting of the kernel", |name| name);
     let of_arm = |arm: &&ArmResult, name: &str| values(arm, records, name);
     let by_setting = named(differ).columns(&table.arms, |arm| Column::wrapped(&arm.name), of_arm);
     sheet.line("Read back from inside the sandbox before or after each run, not as asked for.");

@@ -38,7 +38,7 @@ pub fn timing_sheet(table: &SeriesTable) -> Sheet {
 
 /// Times, each with how many times the fastest it is; smallest and largest where there is room.
 fn times(table: &SeriesTable) -> Table<Paced<'_>> {
-    Table::of(table.paced(WALL))
+    Table::from_rows(table.paced(WALL))
         .wrapped("setting", |paced| &paced.arm.name)
         .right("runs", |paced| paced.measurement.n)
         .right("median", |paced| number::seconds(paced.measurement.median))
@@ -53,7 +53,7 @@ fn spent<'a>(table: &'a SeriesTable, parts: &[&str]) -> Table<&'a ArmResult> {
         let figure = arm.figure(name).map(|figure| &figure.measurement);
         figure.map(|measured| short(measured.median, &measured.unit))
     };
-    let arms = Table::of(&table.arms).wrapped("setting", |arm| &arm.name);
+    let arms = Table::from_rows(&table.arms).wrapped("setting", |arm| &arm.name);
     arms.columns(parts, |name| Column::right(name), |name, arm| of(arm, name))
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use ramline_sheet::text::Style;
 
     fn text(records: &[RunRecord], width: usize) -> String {
-        let table = SeriesTable::of(records).unwrap();
+        let table = SeriesTable::from_records(records).unwrap();
         timing_sheet(&table).text(&Style { colour: false, width }, Depth::All)
     }
 

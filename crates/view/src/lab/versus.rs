@@ -59,7 +59,7 @@ fn table(sheet: &mut Sheet, versus: &SeriesVersus) {
     };
     let named = |(index, figure), arm| (if index == 0 { arm } else { "" }, figure);
     let rows = versus.arms.iter().flat_map(|arm| arm.figures.iter().enumerate().map(move |it| named(it, &arm.name)));
-    let drawn = Table::of(rows)
+    let drawn = Table::from_rows(rows)
         .wrapped("setting", |(arm, _)| arm)
         .wrapped("figure", |(_, figure)| &figure.name)
         .right("first", |(_, figure)| show(&figure.first))
@@ -93,10 +93,10 @@ mod tests {
                     ..RunRecord::default()
                 })
                 .collect();
-            SeriesTable::of(&runs).unwrap()
+            SeriesTable::from_records(&runs).unwrap()
         };
         let text = |first: &SeriesTable, second: &SeriesTable| {
-            versus_sheet(&SeriesVersus::of(first, second)).text(&Style::default(), Depth::All)
+            versus_sheet(&SeriesVersus::between(first, second)).text(&Style::default(), Depth::All)
         };
         let both = text(&series(1.0, false), &series(3.0, true));
         assert!(both.contains("They differ in processor: real and emulated."), "{both}");

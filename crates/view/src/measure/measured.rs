@@ -63,7 +63,7 @@ mod tests {
         let measured = |id: &str, ns| TierMeasurement {
             tier: id.into(),
             label: id.into(),
-            latency: LatencyStats::of(&[Nanos(ns)]),
+            latency: LatencyStats::from_durations(&[Nanos(ns)]),
             batches: None,
             throughput: None,
             method: String::new(),
@@ -80,7 +80,7 @@ mod tests {
         };
         let mut seen = Snapshot::new(Machine::default());
         let device = ZramDevice { name: "zram0".into(), algorithm: Some("lz4".into()), ..ZramDevice::default() };
-        seen.zram = Seen::of(Zram { devices: vec![device], ..Zram::default() });
+        seen.zram = Seen::new(Zram { devices: vec![device], ..Zram::default() });
         let tiers = vec![
             tier(TierKind::Processes, "process memory"),
             tier(TierKind::Zram, "/dev/zram0"),

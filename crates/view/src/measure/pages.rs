@@ -7,7 +7,7 @@ mod tables;
 
 use ramline_evidence::pages::{By, PageProfile};
 use ramline_evidence::{SeriesTable, TierReport};
-use ramline_model::pages::{Contest, Judged, Winner};
+use ramline_model::pages::{Contest, PageVerdict, Winner};
 use ramline_sheet::text::{Paint, Style, number};
 use ramline_sheet::{Depth, Sheet};
 use ramline_units::JsonSchema;
@@ -30,7 +30,7 @@ pub struct MeasuredPages {
     /// What was measured: this is what a profile file holds.
     pub profile: PageProfile,
     /// What follows from it.
-    pub judged: Judged,
+    pub judged: PageVerdict,
     /// What RAM and this disk cost, where that was measured on this boot.
     pub tiers: Option<TierReport>,
     /// What a command of the user's took as the machine is configured and with each finalist, where that was asked for.
@@ -47,7 +47,7 @@ impl MeasuredPages {
         if profile.host.unoptimised {
             warnings.push("this is an unoptimised build: whatever the CPU does is too slow".to_owned());
         }
-        let judged = Judged::of(&profile);
+        let judged = PageVerdict::from_profile(&profile);
         MeasuredPages { schema_version: SCHEMA_VERSION, judged, profile, tiers, command: None, warnings }
     }
 }

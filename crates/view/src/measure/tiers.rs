@@ -38,7 +38,7 @@ pub fn tiers_sheet(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool
 
 fn how(sheet: &mut Sheet, report: &TierReport) {
     sheet.heading("How each was measured");
-    let methods = Table::of(&report.tiers).column(Column::wrapped("").at_most(26), |tier| &tier.label);
+    let methods = Table::from_rows(&report.tiers).column(Column::wrapped("").at_most(26), |tier| &tier.label);
     sheet.table(methods.wrapped("", |tier| &tier.method).indented(2));
     sheet.heading("Conditions");
     report.conditions.iter().for_each(|condition| sheet.point("  ", condition));
@@ -82,7 +82,7 @@ fn table<'a>(report: &'a TierReport, verbose: bool, notes: &[(u64, &str)]) -> Ta
         let marks = tier.notes.iter().filter_map(|note| notes.iter().find(|(_, known)| known == note));
         format!("{}{}", tier.label, marks.map(|(number, _)| format!(" [{number}]")).collect::<String>())
     };
-    Table::of(&report.tiers)
+    Table::from_rows(&report.tiers)
         .wrapped("tier", label)
         .right("median", |tier| tier.latency.map(|l| l.p50_ns))
         .column(Column::left("batches").spare(), |tier| tier.batches.as_ref().filter(|_| verbose).map(batches))
@@ -164,9 +164,14 @@ mod tests {
         TierMeasurement {
             tier: id.into(),
             label: id.into(),
-            latency: LatencyStats::of(&[Nanos(ns), Nanos(ns), Nanos(ns * 2)]),
-            batches: Measurement::of(&[90.0, 95.0, 1500.0], "ns", "", &[]),
-            throughput: Measurement::of(&[1_073_741_824.0, 2_147_483_648.0, 1_610_612_736.0], "bytes/s", "", &[]),
+            latency: LatencyStats::from_durations(&[Nanos(ns), Nanos(ns), Nanos(ns * 2)]),
+            batches: Measurement::from_values(&[90.0, 95.0, 1500.0], "ns", "", &[]),
+            throughput: Measurement::from_values(
+                &[1_073_741_824.0, 2_147_483_648.0, 1_610_612_736.0],
+                "bytes/s",
+                "",
+                &[],
+            ),
             method: "by pread".into(),
             notes: notes.iter().map(|n| (*n).to_owned()).collect(),
         }
@@ -237,6 +242,6 @@ How each was measured, and under what conditions: ramline measure tiers --verbos
     #[test]
     fn a_99th_percentile_of_many_reads_stands_with_its_interval() {
         let durations: Vec<Nanos> = (1..=10_000).map(|n| Nanos(n * 1000)).collect();
-        assert_eq!(between(&LatencyStats::of(&durations).unwrap()), "9.88 to 9.92 ms");
+        assert_eq!(between(&LatencyStats::from_durations(&durations).unwrap()), "9.88 to 9.92 ms");
     }
 }

@@ -69,7 +69,7 @@ fn answer(curve: &RoomCurve) -> String {
 }
 
 fn table(curve: &RoomCurve) -> Table<&NeedStep> {
-    let table = Table::of(&curve.steps)
+    let table = Table::from_rows(&curve.steps)
         .right("more", |step| format!("+{}", step.more))
         .right("misses left", |step| step.left.map_or_else(|| "not answered".to_owned(), number::percent));
     let table = match curve.reads_ahead {

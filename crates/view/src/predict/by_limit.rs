@@ -3,7 +3,7 @@
 //! What it is not: a choice of a limit. Worked example: `swap:60 | 0.55 s | 0.31 s` below `400.0 MiB | 480.0 MiB`; a setting that is killed
 //! says so in its place and is never left out.
 
-use ramline_predict::forecast::{Figures, Forecast, Foretold, Verdict};
+use ramline_predict::forecast::{Figures, Forecast, SettingForecast, Verdict};
 
 use super::{Pick, Text, seconds};
 use crate::prelude::*;
@@ -48,7 +48,7 @@ fn short(took: f64) -> String {
 }
 
 /// Its name without the limit.
-fn plain(setting: &Foretold) -> &str {
+fn plain(setting: &SettingForecast) -> &str {
     setting.name.strip_suffix(&format!(" at {}", setting.limit)).unwrap_or(&setting.name)
 }
 
@@ -62,7 +62,7 @@ fn names(forecast: &Forecast) -> Vec<&str> {
     all
 }
 
-fn at<'a>(forecast: &'a Forecast, name: &str, limit: Bytes) -> Option<&'a Foretold> {
+fn at<'a>(forecast: &'a Forecast, name: &str, limit: Bytes) -> Option<&'a SettingForecast> {
     forecast.settings.iter().find(|setting| setting.limit == limit && plain(setting) == name)
 }
 
@@ -71,13 +71,13 @@ pub(super) fn tables(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
     let limits = limits(forecast);
     for (title, pick, text) in figures {
         let is_any =
-            |setting: &Foretold| setting.foretold.as_ref().and_then(*pick).is_some_and(|range| range.high > 0.0);
+            |setting: &SettingForecast| setting.forecast.as_ref().and_then(*pick).is_some_and(|range| range.high > 0.0);
         if !forecast.settings.iter().any(is_any) {
             continue;
         }
         let cell = |limit: Bytes, name: &str| cell(at(forecast, name, limit), *pick, *text);
         sheet.heading(format!("{title}, by the limit"));
-        let table = Table::of(names(forecast)).left("setting", |name| name).columns(
+        let table = Table::from_rows(names(forecast)).left("setting", |name| name).columns(
             limits.iter().copied(),
             |limit| Column::right(&limit.to_string()),
             |limit, name| cell(*limit, name),
@@ -85,7 +85,7 @@ pub(super) fn tables(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
         sheet.table(table);
     }
     let fastest = |limit: Bytes| {
-        let here: Vec<&Foretold> = forecast.settings.iter().filter(|setting| setting.limit == limit).collect();
+        let here: Vec<&SettingForecast> = forecast.settings.iter().filter(|setting| setting.limit == limit).collect();
         let (wins, _) = forecast.wins(&here);
         let words = match (forecast.fastest_of(&here), wins.as_slice()) {
             (Some(best), _) => plain(best).to_owned(),
@@ -102,8 +102,8 @@ pub(super) fn tables(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
 }
 
 /// `0.31 s`, `killed`, `5.00 s, thrashing`: medians, since ranges have no room beside each other (the JSON document has them).
-fn cell(setting: Option<&Foretold>, pick: Pick, text: Text) -> String {
-    let Some(figures) = setting.and_then(|setting| setting.foretold.as_ref()) else {
+fn cell(setting: Option<&SettingForecast>, pick: Pick, text: Text) -> String {
+    let Some(figures) = setting.and_then(|setting| setting.forecast.as_ref()) else {
         return "not simulated".to_owned();
     };
     let value = pick(figures).map(|mut range| {
@@ -131,7 +131,7 @@ pub(super) fn chart(sheet: &mut Sheet, forecast: &Forecast, title: &str, pick: P
     let limits = limits(forecast);
     let panel = |name: &str| {
         let of =
-            |limit: &Bytes| at(forecast, name, *limit)?.foretold.filter(|figures| figures.verdict != Verdict::Killed);
+            |limit: &Bytes| at(forecast, name, *limit)?.forecast.filter(|figures| figures.verdict != Verdict::Killed);
         let points =
             limits.iter().filter_map(|limit| Some((format::axis(*limit), pick(&of(limit)?)?.median))).collect();
         let values: Vec<String> = limits
@@ -175,17 +175,17 @@ mod tests {
     use ramline_predict::forecast::Range;
     use ramline_sheet::text::Style;
 
-    fn setting(name: &str, mib: u64, took: f64, verdict: Verdict) -> Foretold {
+    fn setting(name: &str, mib: u64, took: f64, verdict: Verdict) -> SettingForecast {
         let range = |median: f64| Some(Range { median, low: median * 0.9, high: median * 1.1 });
         let killed = f64::from(u8::from(verdict == Verdict::Killed));
         let figures = Figures { verdict, killed, round: range(took), major: range(100.0), ..Figures::default() };
         let limit = Bytes::from_mib(mib);
-        Foretold {
+        SettingForecast {
             name: format!("{name} at {limit}"),
             limit,
-            foretold: Some(figures),
+            forecast: Some(figures),
             rounds: vec![took; 32],
-            ..Foretold::default()
+            ..SettingForecast::default()
         }
     }
 

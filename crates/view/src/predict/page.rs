@@ -35,7 +35,7 @@ pub fn prediction(prediction: &Prediction, ramline: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ramline_predict::forecast::{Figures, Forecast, Foretold, Range};
+    use ramline_predict::forecast::{Figures, Forecast, Range, SettingForecast};
     use ramline_units::Bytes;
 
     use super::*;
@@ -44,11 +44,11 @@ mod tests {
     fn each_figure_is_a_chart_with_intervals_and_names_are_data() {
         let range = |median: f64| Some(Range { median, low: median / 2.0, high: median * 2.0 });
         let figures = Figures { round: range(1.0), disk_read: range(4096.0), zram: range(0.0), ..Figures::default() };
-        let setting = |name: &str| Foretold {
+        let setting = |name: &str| SettingForecast {
             name: name.to_owned(),
             limit: Bytes::from_mib(100),
-            foretold: Some(figures),
-            ..Foretold::default()
+            forecast: Some(figures),
+            ..SettingForecast::default()
         };
         let settings = vec![setting("swap:60"), setting("<b>")];
         let page = prediction(&Prediction::new(Forecast { settings, ..Forecast::default() }), "1");

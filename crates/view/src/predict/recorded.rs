@@ -2,8 +2,8 @@
 //!
 //! What it is not: a round of something. Times are multiples of what the program takes with enough memory; counts are beyond those that it has then.
 
-use ramline_predict::forecast::{Figures, Forecast, Foretold, Range, Verdict};
-use ramline_predict::recorded::{AtLimit, Least, Outlook, Recorded};
+use ramline_predict::forecast::{Figures, Forecast, Range, SettingForecast, Verdict};
+use ramline_predict::recorded::{AtLimit, LeastMemory, Outlook, Recorded};
 
 use super::{Pick, Prediction, Text, ends, whole};
 use crate::prelude::*;
@@ -47,7 +47,7 @@ fn needs(recorded: &Recorded) -> String {
 }
 
 /// `zram:lz4:60 at least 120.0 MiB`.
-fn least(least: &Least) -> String {
+fn least(least: &LeastMemory) -> String {
     match least.limit {
         Some(limit) => format!("{limit} under {}", least.setting),
         None => format!("none of these limits under {}", least.setting),
@@ -67,7 +67,7 @@ fn outlook(at: &AtLimit) -> String {
 }
 
 /// What the recording was.
-fn of(recorded: &Recorded) -> String {
+fn description(recorded: &Recorded) -> String {
     let Recorded { name, cpu_s, seconds, epochs, resident, .. } = recorded;
     let name = crate::escape(name);
     let missing = match recorded.reclaimed {
@@ -87,25 +87,26 @@ fn of(recorded: &Recorded) -> String {
 /// The whole screen, below its answer.
 pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recorded) {
     let forecast = &prediction.forecast;
-    sheet.line(of(recorded));
-    let of = |setting: &Foretold, pick: fn(&Figures) -> Option<Range>, text: fn(Range) -> String| {
-        setting.foretold.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
+    sheet.line(description(recorded));
+    let of = |setting: &SettingForecast, pick: fn(&Figures) -> Option<Range>, text: fn(Range) -> String| {
+        setting.forecast.as_ref().and_then(pick).map_or_else(|| "-".to_owned(), text)
     };
-    let count = |setting: &Foretold, pick: fn(&Figures) -> Option<Range>| {
-        if setting.foretold.is_some_and(|figures| figures.unknown_counts) {
+    let count = |setting: &SettingForecast, pick: fn(&Figures) -> Option<Range>| {
+        if setting.forecast.is_some_and(|figures| figures.unknown_counts) {
             return "not known".to_owned();
         }
         of(setting, pick, middle)
     };
     for at in &prediction.by_limit {
-        let here: Vec<&Foretold> = forecast.settings.iter().filter(|setting| setting.limit == at.limit).collect();
+        let here: Vec<&SettingForecast> =
+            forecast.settings.iter().filter(|setting| setting.limit == at.limit).collect();
         if here.iter().all(|setting| setting.is_unaffected()) {
             sheet.line(format!("With {}: nothing is reclaimed, and no setting matters.", at.limit));
             continue;
         }
-        let table = Table::of(&here)
+        let table = Table::from_rows(&here)
             .left("setting", |setting| setting.short_name())
-            .left("ends", |setting| ends(setting.foretold.as_ref()))
+            .left("ends", |setting| ends(setting.forecast.as_ref()))
             .right("times as long", |setting| {
                 // One that is killed does not come to its end.
                 of(setting, |figures| figures.slower.filter(|_| figures.verdict != Verdict::Killed), times)
@@ -119,7 +120,7 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
         sheet.heading(format!("With {}", at.limit));
         sheet.table(table);
     }
-    if forecast.settings.iter().any(|setting| setting.foretold.is_some_and(|figures| figures.unknown_counts)) {
+    if forecast.settings.iter().any(|setting| setting.forecast.is_some_and(|figures| figures.unknown_counts)) {
         let epoch = recorded.typical_epoch;
         sheet.line(format!(
             "Not known: an epoch touches {epoch}, or pages leave RAM in the one in which they were touched. How it ends is predicted, counts are not."
@@ -129,12 +130,13 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
 
 /// What the lab measured of the command itself, beside what was predicted.
 pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, Pick, Text)]) {
-    let settings: Vec<&Foretold> = forecast.settings.iter().filter(|setting| setting.measured.is_some()).collect();
+    let settings: Vec<&SettingForecast> =
+        forecast.settings.iter().filter(|setting| setting.measured.is_some()).collect();
     let Some(first) = settings.first() else { return };
     sheet.heading(format!("Predicted and measured with {}", first.limit));
-    let table = Table::of(&settings)
+    let table = Table::from_rows(&settings)
         .left("setting", |setting| setting.short_name())
-        .left("predicted", |setting| ends(setting.foretold.as_ref()))
+        .left("predicted", |setting| ends(setting.forecast.as_ref()))
         .left("measured", |setting| ends(setting.measured.as_ref()))
         .right("runs", |setting| u64::from(setting.runs));
     sheet.table(table);
@@ -143,17 +145,18 @@ pub(super) fn beside(sheet: &mut Sheet, forecast: &Forecast, figures: &[(&str, P
         let of = |figures: Option<&Figures>| figures.and_then(pick);
         let show = |range: Option<Range>| range.map_or_else(|| "-".to_owned(), text);
         // What is not known are counts, and not the time.
-        let is_known = |setting: &Foretold| at == 0 || setting.foretold.is_some_and(|figures| !figures.unknown_counts);
-        let table = Table::of(&settings)
+        let is_known =
+            |setting: &SettingForecast| at == 0 || setting.forecast.is_some_and(|figures| !figures.unknown_counts);
+        let table = Table::from_rows(&settings)
             .left("setting", |setting| setting.short_name())
             .right("predicted", |setting| {
-                if is_known(setting) { show(of(setting.foretold.as_ref())) } else { "not known".to_owned() }
+                if is_known(setting) { show(of(setting.forecast.as_ref())) } else { "not known".to_owned() }
             })
             .right("measured", |setting| show(of(setting.measured.as_ref())))
             .left("", |setting| {
                 let both =
-                    of(setting.foretold.as_ref()).zip(of(setting.measured.as_ref())).filter(|_| is_known(setting));
-                both.map_or("", |(foretold, measured)| if foretold.holds(measured.median) { "" } else { "outside" })
+                    of(setting.forecast.as_ref()).zip(of(setting.measured.as_ref())).filter(|_| is_known(setting));
+                both.map_or("", |(forecast, measured)| if forecast.holds(measured.median) { "" } else { "outside" })
             });
         sheet.heading(*name);
         sheet.table(table);
@@ -190,7 +193,7 @@ mod tests {
     use super::*;
     use ramline_sheet::text::Style;
 
-    fn setting(name: &str, limit: u64, slower: f64, verdict: Verdict) -> Foretold {
+    fn setting(name: &str, limit: u64, slower: f64, verdict: Verdict) -> SettingForecast {
         let range = |value: f64| Some(Range { median: value, low: value, high: value });
         let unknown_counts = name == "swap:60";
         let killed = if verdict == Verdict::Killed { 1.0 } else { 0.0 };
@@ -204,10 +207,15 @@ mod tests {
             ..Figures::default()
         };
         let limit = Bytes::from_mib(limit);
-        Foretold { name: format!("{name} at {limit}"), limit, foretold: Some(figures), ..Foretold::default() }
+        SettingForecast {
+            name: format!("{name} at {limit}"),
+            limit,
+            forecast: Some(figures),
+            ..SettingForecast::default()
+        }
     }
 
-    fn said(settings: Vec<Foretold>) -> String {
+    fn said(settings: Vec<SettingForecast>) -> String {
         let need = Bytes::from_mib(200);
         let recorded = Some(Recorded { name: "make".to_owned(), epochs: 40, need, ..Recorded::default() });
         let text = Prediction::new(Forecast { settings, recorded, ..Forecast::default() }).text(&Style::default());

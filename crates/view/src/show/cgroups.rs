@@ -81,7 +81,7 @@ impl ShowCgroups {
     /// The tree, from a snapshot; the window supplies growth and rates.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>, selection: Selection) -> Self {
-        let tree = groups::of(snapshot, window);
+        let tree = groups::from_snapshot(snapshot, window);
         let shown = tree.as_ref().map(|tree| groups::select(tree, selection)).unwrap_or_default();
         ShowCgroups {
             sort: selection.sort,
@@ -102,7 +102,9 @@ impl ShowCgroups {
         selection: Selection,
         name: &str,
     ) -> Result<Self, NoSuchGroup> {
-        let Some(tree) = groups::of(snapshot, window) else { return Ok(Self::frame(snapshot, window, None)) };
+        let Some(tree) = groups::from_snapshot(snapshot, window) else {
+            return Ok(Self::frame(snapshot, window, None));
+        };
         let at = groups::find(&tree, name)?;
         let group = tree.groups[at].clone();
         let mut readings = groups::readings(&group, snapshot);
@@ -168,7 +170,7 @@ impl ShowCgroups {
         let groups = &self.shown.groups;
         let largest = groups.iter().filter_map(|g| g.current).max().unwrap_or_default();
         let name = if self.is_list() { Column::wrapped("group") } else { Column::name("group") };
-        let table = Table::of(groups)
+        let table = Table::from_rows(groups)
             .keyed(|group| group.path.clone())
             .column(name.at_least(NAME), |group| self.label(group))
             .right("charged", |group| group.current.map_or("not known".to_owned(), |b| b.to_string()))

@@ -36,7 +36,7 @@ impl ShowMaps {
             Some(Ok(speed)) => (Some(speed), None),
             Some(Err(why)) => (None, Some(why)),
         };
-        let cost = speed.as_ref().map(Cost::of);
+        let cost = speed.as_ref().map(Cost::from_speed);
         ShowMaps { schema_version: SCHEMA_VERSION, mapped, speed, cost, not_measured, top }
     }
 

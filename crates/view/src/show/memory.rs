@@ -50,8 +50,8 @@ impl ShowMemory {
     /// From a snapshot; the window supplies rates and the drift.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
-        let ledger = Ledger::of(snapshot);
-        let before = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
+        let ledger = Ledger::from_snapshot(snapshot);
+        let before = window.and_then(|w| Some((Ledger::from_snapshot(w.before)?, w.span)));
         let meminfo = snapshot.meminfo.data();
         ShowMemory {
             schema_version: SCHEMA_VERSION,
@@ -126,7 +126,7 @@ fn swap_words(used: Option<Bytes>, total: Option<Bytes>) -> Option<String> {
         return Some("Swap: none.".to_owned());
     }
     Some(match used {
-        Some(used) => format!("Swap: {} used.", ramline_model::verdict::of_total(used, total)),
+        Some(used) => format!("Swap: {} used.", ramline_model::verdict::amount_of(used, total)),
         None => format!("Swap: {total}; how much of it is used is not known."),
     })
 }
@@ -230,7 +230,7 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
     let cell = |is_part: bool, text: String| Cell::painted(if is_part { Paint::Dim } else { Paint::Plain }, text);
     let label =
         |line: &LedgerLine, is_part: bool| if is_part { format!("- {}", line.label) } else { line.label.clone() };
-    let mut table = Table::of(rows)
+    let mut table = Table::from_rows(rows)
         .column(Column::wrapped("line").at_most(28), |(line, part)| cell(part, label(line, part)))
         .right("bytes", |(line, part)| cell(part, line.bytes.to_string()))
         .right("share", |(line, part)| cell(part, share(line).map(number::percent).unwrap_or_default()))

@@ -40,7 +40,7 @@ fn table<'a>(owners: &'a [SwapOwner], most: usize, several: bool, what: &str) ->
         several.then(|| owner.areas.iter().map(words).collect::<Vec<_>>().join(", "))
     };
     let pid = |owner: &SwapOwner| owner.pid.map(|pid| pid.to_string());
-    Table::of(owners.iter().take(most))
+    Table::from_rows(owners.iter().take(most))
         .column(Column::name(what).at_least(NAME), |owner| &owner.name)
         .right("pid", pid)
         .right("in swap", |owner| owner.swapped)
@@ -122,7 +122,7 @@ pub(super) fn ages(sheet: &mut Sheet, area: &OwnedArea) {
         const NAMES: [&str; 6] = ["1 minute", "10 minutes", "1 hour", "6 hours", "1 day", "longer"];
         let rows: Vec<(&str, u64)> = NAMES.into_iter().zip(state.ages).collect();
         sheet.more(&format!("Time since the last access of the pages in {}", area.path), |more| {
-            let table = Table::of(rows.iter()).left("up to", |row| row.0);
+            let table = Table::from_rows(rows.iter()).left("up to", |row| row.0);
             more.table(table.right("pages", |row| number::count(row.1)).indented(2));
         });
     } else {

@@ -51,7 +51,7 @@ impl ShowPressure {
             schema_version: SCHEMA_VERSION,
             pressure: Some(verdict::pressure_with_groups(snapshot, window.copied())),
             trouble,
-            watermarks: watermarks::of(snapshot, window.copied()),
+            watermarks: watermarks::from_snapshot(snapshot, window.copied()),
             groups_cut: snapshot.is_cut_in_groups(),
             unseen: super::unseen_of(snapshot, &sections),
         }
@@ -62,7 +62,7 @@ impl Screen for ShowPressure {
     fn sheet(&self) -> Sheet {
         let mut sheet = topic(self.pressure.as_ref(), self.watermarks.as_ref());
         if let (Some(trouble), Some(pressure)) = (&self.trouble, &self.pressure) {
-            sheet.painted(Paint::Warn, verdict::of_group(trouble, pressure));
+            sheet.painted(Paint::Warn, verdict::trouble_sentence(trouble, pressure));
             sheet.next("ramline explain cgroup-memory (why, and what to do)");
         }
         sheet.line(super::groups_cut(self.groups_cut));
@@ -134,7 +134,7 @@ fn psi_table(pressure: &PressureModel) -> Table {
     let lines: Vec<(&str, StallLine)> = lines.collect();
     let percent = |v: f64| format!("{v:.2} %");
     let whose = |line: &StallLine| if line.all_tasks { "all tasks" } else { "some task" };
-    Table::of(&lines)
+    Table::from_rows(&lines)
         .left("stalled (PSI)", |(name, line)| format!("{name}, {}", whose(line)))
         .bar(|(_, line)| Some(line.share))
         .right(&over, |(_, line)| line.window.map(percent))
@@ -185,7 +185,7 @@ fn rates_table(sheet: &mut Sheet, rates: &Rates) {
         (rates.stolen, "pages/s", "freed by reclaim"),
         (rates.allocstall, "times/s", "an allocation had to reclaim by itself"),
     ];
-    let table = Table::of(rows.iter().filter(|row| row.0.is_some())).right("", |row| row.0.map(number::figure));
+    let table = Table::from_rows(rows.iter().filter(|row| row.0.is_some())).right("", |row| row.0.map(number::figure));
     sheet.table(table.left("", |row| row.1).wrapped("", |row| row.2).indented(2));
     if let Some(efficiency) = rates.efficiency.map(number::percent) {
         let direct = |share| format!("; {} of the scanning was done by waiting tasks", number::percent(share));
@@ -317,7 +317,7 @@ fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
 
 fn lists(sheet: &mut Sheet, marks: &Watermarks) {
     let zones = marks.nodes.iter().flat_map(|n| &n.zones).filter(|z| z.active.is_some());
-    let table = Table::of(zones)
+    let table = Table::from_rows(zones)
         .left("MiB", |zone| format!("node {} {}", zone.node, zone.name))
         .right("active", |zone| zone.active.map(mib))
         .right("inactive", |zone| zone.inactive.map(mib))
@@ -340,7 +340,7 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
         Index::NoFreeBlock => "none".to_owned(),
         Index::Thousandths(n) => n.to_string(),
     };
-    let rows = Table::of([true, false]).left("order", |blocks| if blocks { "blocks" } else { "index" });
+    let rows = Table::from_rows([true, false]).left("order", |blocks| if blocks { "blocks" } else { "index" });
     let head = |order: &&Order| Column::right(&order.order.to_string());
     sheet.table(rows.columns(&zone.orders, head, |order, blocks| {
         if blocks { number::count(order.free_blocks) } else { index(order.index) }

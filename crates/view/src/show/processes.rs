@@ -184,7 +184,7 @@ fn table(who: &Who, sort: SortBy) -> Table<&Row> {
     let between = |row: &Row| (!row.holds.is_narrow()).then(|| format!("{} to {}", row.holds.low, row.holds.high));
     let most = who.rows.iter().map(|row| row.holds.value).max().unwrap_or_default();
     let key = |row: &Row| row.pid.map_or_else(|| row.name.clone(), |pid| pid.to_string());
-    Table::of(&who.rows)
+    Table::from_rows(&who.rows)
         .keyed(key)
         .column(name(words::heading(by)).at_least(NAME), |row| {
             Cell::from(words::called(by, &row.name)).at_depth(depth(row))
@@ -228,7 +228,7 @@ mod tests {
             ..Process::default()
         };
         let mut seen = Snapshot::new(Machine::default());
-        seen.processes = Seen::of(Processes { list: (0..count).map(one).collect(), ..Processes::default() });
+        seen.processes = Seen::new(Processes { list: (0..count).map(one).collect(), ..Processes::default() });
         seen
     }
 

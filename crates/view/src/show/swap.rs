@@ -51,9 +51,9 @@ impl ShowSwap {
         let cluster = settings.and_then(|s| u32::try_from(s.page_cluster?).ok());
         ShowSwap {
             schema_version: SCHEMA_VERSION,
-            swap: swap::of(snapshot, window.copied()),
+            swap: swap::from_snapshot(snapshot, window.copied()),
             span: window.map(|w| w.span),
-            balance: swappiness.map(|s| balance::of(s, snapshot.lru_gen.data().is_some_and(LruGen::is_on))),
+            balance: swappiness.map(|s| balance::for_swappiness(s, snapshot.lru_gen.data().is_some_and(LruGen::is_on))),
             read_ahead_pages: cluster.and_then(swap::read_ahead_pages),
             zswap: snapshot.zswap.data().cloned(),
             spill: spill(snapshot),
@@ -185,7 +185,7 @@ fn kind_words(kind: AreaKind) -> &'static str {
 pub(crate) fn areas(areas: &[Area]) -> Table<&Area> {
     let device = |area: &Area| format!("{}{}", if area.is_file { "file; " } else { "" }, kind_words(area.kind));
     let striped = |area: &Area| if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
-    Table::of(areas)
+    Table::from_rows(areas)
         .keyed(|area| area.path.clone())
         .right("turn", |area| area.turn.to_string())
         .wrapped("area", |area| &area.path)

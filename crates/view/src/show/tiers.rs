@@ -32,7 +32,7 @@ impl ShowTiers {
     /// From a snapshot, with the costs of a tier report where there is one.
     #[must_use]
     pub fn new(snapshot: &Snapshot, report: Option<&TierReport>) -> Self {
-        let tiers = tiers::of(snapshot);
+        let tiers = tiers::from_snapshot(snapshot);
         let swappiness = snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok());
         let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
         ShowTiers {
@@ -42,7 +42,7 @@ impl ShowTiers {
                 None => tiers,
             },
             conditions: report.map(|r| r.conditions.clone()).unwrap_or_default(),
-            balance: swappiness.map(|s| balance::of(s, mglru)),
+            balance: swappiness.map(|s| balance::for_swappiness(s, mglru)),
             swap_areas: snapshot.swaps.data().map(Vec::len),
             unseen: super::unseen_of(snapshot, &["meminfo", "swaps", "zram", "zswap", "mounts", "settings"]),
         }
@@ -98,7 +98,7 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
 }
 
 fn table(tiers: &[Tier]) -> Table<&Tier> {
-    Table::of(tiers)
+    Table::from_rows(tiers)
         .wrapped("tier", |tier| &tier.name)
         .right("uses", |tier| number::known(tier.used))
         .right("of", |tier| tier.capacity)

@@ -47,8 +47,8 @@ impl ShowTmpfs {
         let dirs = snapshot.dirs.data().map(Vec::as_slice).unwrap_or_default();
         ShowTmpfs {
             schema_version: SCHEMA_VERSION,
-            tmpfs: tmpfs::of(snapshot),
-            shared: shmem::of(snapshot),
+            tmpfs: tmpfs::from_snapshot(snapshot),
+            shared: shmem::from_snapshot(snapshot),
             shared_memory: snapshot.shmem.data().cloned(),
             would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, snapshot)).collect(),
             swap_areas: snapshot.swaps.data().map(Vec::len),
@@ -159,7 +159,7 @@ fn mounts_table<'a>(mounts: &[&'a TmpfsMount]) -> Table<&'a TmpfsMount> {
         Some((used, all)) => format!("{} of {}", number::count(used), number::count(all)),
         None => "no limit".to_owned(),
     };
-    Table::of(mounts.iter().copied())
+    Table::from_rows(mounts.iter().copied())
         .wrapped("mount", place)
         .column(Column::left("type").spare(), |mount| &mount.fs)
         .right("uses", |mount| number::known(mount.used))
@@ -244,7 +244,7 @@ fn limits(sheet: &mut Sheet, fits: &[Fit]) {
         let left = || format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs()));
         if fit.inode_limit == u64::MAX { "no limit".to_owned() } else { left() }
     };
-    let table = Table::of(fits)
+    let table = Table::from_rows(fits)
         .wrapped("directory", |fit| &fit.path)
         .right("needs", |fit| format!("{}{}", if fit.lower_bound { ">= " } else { "" }, fit.need))
         .right(if fits.iter().any(is_mount) { "RAM/2 or mount" } else { "half of RAM" }, |fit| margin(fit, first(fit)))

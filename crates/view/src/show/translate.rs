@@ -33,13 +33,13 @@ impl ShowTranslate {
     /// From a snapshot; `group` is a path below the hierarchy's mount, or the directory itself.
     #[must_use]
     pub fn new(snapshot: &Snapshot, group: Option<&str>) -> Self {
-        let asked = group.and_then(|path| translate::of_group(snapshot, path));
+        let asked = group.and_then(|path| translate::for_group(snapshot, path));
         let found = asked.is_some();
         let own =
             translate::own_group(snapshot).filter(|own| asked.as_ref().is_none_or(|asked| asked.path != own.path));
         ShowTranslate {
             schema_version: SCHEMA_VERSION,
-            system: translate::of_system(snapshot),
+            system: translate::for_system(snapshot),
             groups: own.into_iter().chain(asked).collect(),
             asked: group.map(str::to_owned),
             found,
@@ -51,7 +51,7 @@ impl ShowTranslate {
     pub fn note_installed(&mut self, installed: &[Installed]) {
         let rows = self.system.iter_mut().flat_map(|system| &mut system.rows);
         for row in rows.chain(self.groups.iter_mut().flat_map(|group| &mut group.rows)) {
-            row.here = translate::of_row(&row.id, installed);
+            row.here = translate::for_row(&row.id, installed);
         }
     }
 }
@@ -110,7 +110,7 @@ fn spread_words(spread: &ToolSpread) -> String {
 fn summary(sheet: &mut Sheet, rows: &[Row], whole: Option<Bytes>) {
     let bytes = |formula: &Option<Formula>| formula.as_ref().map(|formula| formula.bytes);
     let share = |row: &Row| whole.and_then(|whole| row.share_of(whole)).map(number::percent);
-    let table = Table::of(rows.iter().zip(translate::of_largest(rows)))
+    let table = Table::from_rows(rows.iter().zip(translate::shares_of_largest(rows)))
         .column(Column::wrapped("tool").at_least(17), |(row, _)| &row.tool)
         .column(Column::wrapped("versions").at_least(16), |(row, _)| &row.versions)
         .wrapped("installed", |(row, _)| row.here.as_ref().map(installed))
@@ -210,7 +210,7 @@ mod tests {
 
     fn screen(meminfo: &str, width: usize) -> String {
         let mut seen = Snapshot::new(Machine::default());
-        seen.meminfo = Seen::of(Meminfo::parse("m", meminfo).unwrap());
+        seen.meminfo = Seen::new(Meminfo::parse("m", meminfo).unwrap());
         ShowTranslate::new(&seen, None).text(&Style { colour: false, width })
     }
 
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn the_row_of_the_installed_version_is_marked() {
         let mut seen = Snapshot::new(Machine::default());
-        seen.meminfo = Seen::of(Meminfo::parse("m", SAMPLE).unwrap());
+        seen.meminfo = Seen::new(Meminfo::parse("m", SAMPLE).unwrap());
         let mut shown = ShowTranslate::new(&seen, None);
         shown.note_installed(&[Installed { program: "free".into(), version: vec![4, 0, 2] }]);
         let text = shown.text(&Style { colour: false, width: 160 });

@@ -47,7 +47,7 @@ impl ShowZram {
     pub fn new(snapshot: &Snapshot) -> Self {
         ShowZram {
             schema_version: SCHEMA_VERSION,
-            zram: zram::of(snapshot),
+            zram: zram::from_snapshot(snapshot),
             ram: snapshot.mem_total(),
             owners: None,
             top: None,
@@ -233,7 +233,7 @@ fn gain_table(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes
         ("limit in use", percent(gain.limit_use), "writes fail at 100 %"),
         ("RAM when full", bytes(gain.full_cost.filter(|_| told)), "at the effective ratio, slot table included"),
     ];
-    let rows = Table::of(rows.iter().filter(|row| row.1.is_some())).left("", |row| row.0);
+    let rows = Table::from_rows(rows.iter().filter(|row| row.1.is_some())).left("", |row| row.0);
     sheet.table(rows.right("", |row| row.1.as_ref()).wrapped("", |row| row.2).indented(2));
     if let (true, Some(ram), Some(ratio), Some(capacity)) = (told, ram, gain.effective_ratio, gain.capacity) {
         let size = device.disksize;
@@ -255,7 +255,7 @@ fn fields(fields: &[Field]) -> Table<&Field> {
         Scope::Peak => "peak",
         Scope::Setting => "setting",
     };
-    Table::of(fields)
+    Table::from_rows(fields)
         .left("field", |field| &field.name)
         .left("zramctl", |field| field.zramctl.as_ref())
         .right("value", value)

@@ -79,7 +79,8 @@ fn one(sheet: &mut Sheet, change: &ChangeReport) {
     }
     sheet.more(&format!("Every step of change {number}"), |more| {
         more.headed_points("Why", change.why.iter().map(String::as_str));
-        let table = Table::of(&change.steps).left("now", |step| stands(step.stands)).wrapped("step", |step| &step.step);
+        let table =
+            Table::from_rows(&change.steps).left("now", |step| stands(step.stands)).wrapped("step", |step| &step.step);
         more.table(table);
         more.dim(format!("Asked for by: {}", change.command));
     });
@@ -148,7 +149,7 @@ pub fn history(list: &ChangeList) -> Sheet {
             format!("{all} changes in all, the latest first.")
         },
     );
-    let table = Table::of(list.changes.iter().rev())
+    let table = Table::from_rows(list.changes.iter().rev())
         .right("change", |change| change.number)
         .left("applied", |change| date_ms(change.applied_ms))
         .left("by", |change| &change.who)

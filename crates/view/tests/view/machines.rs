@@ -41,16 +41,16 @@ fn report(seen: &Snapshot) -> CheckupReport {
         machine: seen.machine.clone(),
         sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
         verdict,
-        ledger: Ledger::of(seen),
-        tiers: tiers::of(seen),
-        watermarks: watermarks::of(seen, None),
+        ledger: Ledger::from_snapshot(seen),
+        tiers: tiers::from_snapshot(seen),
+        watermarks: watermarks::from_snapshot(seen, None),
         pressure: Some(ramline_model::verdict::pressure_with_groups(seen, None)),
-        swap: swap::of(seen, None),
-        zram: zram::of(seen),
-        tmpfs: tmpfs::of(seen),
+        swap: swap::from_snapshot(seen, None),
+        zram: zram::from_snapshot(seen),
+        tmpfs: tmpfs::from_snapshot(seen),
         would_fit: ShowTmpfs::new(seen).would_fit,
         findings: findings(&inputs),
-        unseen: UnseenSection::of(seen),
+        unseen: UnseenSection::from_snapshot(seen),
         ..CheckupReport::default()
     }
 }
@@ -210,7 +210,7 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             hidden: false,
             quotas: vec![],
         };
-        seen.mounts = Seen::of(vec![mount("ext4", "/"), mount("tmpfs", EVIL), mount("tmpfs", "/tmp")]);
+        seen.mounts = Seen::new(vec![mount("ext4", "/"), mount("tmpfs", EVIL), mount("tmpfs", "/tmp")]);
         let area = |path: &str, priority| SwapArea {
             path: path.into(),
             kind: EVIL.into(),
@@ -218,10 +218,10 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             used: Bytes(1 << 20),
             priority,
         };
-        seen.swaps = Seen::of(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
+        seen.swaps = Seen::new(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
         let holder = || Holder { name: EVIL.into(), ..Holder::default() };
         let amount = Amount { count: 1, resident: Bytes(4096), ..Amount::default() };
-        seen.shmem = Seen::of(Shmem {
+        seen.shmem = Seen::new(Shmem {
             files: vec![File { path: EVIL.into(), amount, ..File::default() }],
             objects: vec![Object { name: EVIL.into(), amount, holders: vec![holder()], ..Object::default() }],
             graphics: vec![GraphicsClient {

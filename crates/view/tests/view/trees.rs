@@ -28,7 +28,7 @@ fn processes() -> Snapshot {
         ..Process::default()
     };
     let mut seen = Snapshot::new(Machine::default());
-    seen.processes = Seen::of(Processes { list: (0..12).map(one).collect(), ..Processes::default() });
+    seen.processes = Seen::new(Processes { list: (0..12).map(one).collect(), ..Processes::default() });
     seen
 }
 

@@ -26,7 +26,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     };
     let set_by: Vec<String> = ["vm.dirty_ratio", TARGET].iter().flat_map(|key| desk.set_by(key)).collect();
     let draft =
-        |why: String, source: &str| Draft::of(TARGET, Some(old.clone()), reason(why, source)).set_by(set_by.clone());
+        |why: String, source: &str| Draft::new(TARGET, Some(old.clone()), reason(why, source)).set_by(set_by.clone());
     let source = "/proc/vmstat nr_dirty_threshold";
     #[expect(clippy::cast_precision_loss, reason = "a limit of fewer than 2^53 bytes")]
     let at_slowest = limit.0 as f64 / SLOWEST as f64;

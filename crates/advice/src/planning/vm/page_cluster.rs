@@ -17,7 +17,7 @@ const DEFAULT: i64 = 3;
 pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let inputs = *desk.inputs;
     let now = inputs.snapshot.settings.data()?.page_cluster?;
-    let draft = |why: ramline_plan::Reason| Draft::of(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
+    let draft = |why: ramline_plan::Reason| Draft::new(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
     let areas = look::areas(inputs.snapshot)?;
     let Some(first) = areas.first().copied() else {
         return Some(draft(reason("no swap area is on, so nothing is read ahead", "/proc/swaps")).keep());

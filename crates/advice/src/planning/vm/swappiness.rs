@@ -38,8 +38,8 @@ struct Tier<'a> {
 }
 
 impl<'a> Tier<'a> {
-    /// An area that is on.
-    fn of(inputs: &Inputs<'a>, area: &SwapArea) -> Tier<'a> {
+    /// The tier of an area that is on.
+    fn from_area(inputs: &Inputs<'a>, area: &SwapArea) -> Tier<'a> {
         Tier {
             name: area.path.clone(),
             algorithm: look::zram_of(inputs.snapshot, area).and_then(|zram| zram.algorithm.clone()),
@@ -65,9 +65,9 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let inputs = *desk.inputs;
     let snapshot = inputs.snapshot;
     let now = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
-    let draft = |why: Reason| Draft::of(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
+    let draft = |why: Reason| Draft::new(TARGET, Some(now.to_string()), why).set_by(desk.set_by(TARGET));
     if let Some(by_load) = &desk.ask.by_load {
-        return Some(of_load(desk, by_load, now));
+        return Some(by_load_line(desk, by_load, now));
     }
     let Some(areas) = look::areas(snapshot) else {
         return Some(draft(reason("which swap areas are on was not seen", "/proc/swaps")).not_known("cat /proc/swaps"));
@@ -85,11 +85,12 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
             );
             return Some(draft(reason(why, "/proc/swaps, /sys/block")).keep());
         }
-        (None, Some(first)) => Tier::of(&inputs, first),
+        (None, Some(first)) => Tier::from_area(&inputs, first),
     };
     let zswap = snapshot.zswap.data().is_some_and(|zswap| zswap.enabled);
     let pages = desk.ask.pages.as_ref();
-    let Some(costs) = measured(&inputs, &tier, pages).or_else(|| if zswap { None } else { of_kinds(&inputs, &tier) })
+    let Some(costs) =
+        measured(&inputs, &tier, pages).or_else(|| if zswap { None } else { usual_costs(&inputs, &tier) })
     else {
         let why = format!("what a swap-in from {} and a re-read cost here was not measured", tier.name);
         return Some(draft(reason(why, "tiers")).not_known("sudo ramline measure tiers"));
@@ -126,7 +127,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
 }
 
 /// The value that the load was run with, where the swap it was run with is on or part of this plan.
-fn of_load(desk: &mut Desk<'_>, by_load: &ByLoad, now: u64) -> PlanLine {
+fn by_load_line(desk: &mut Desk<'_>, by_load: &ByLoad, now: u64) -> PlanLine {
     let areas = look::areas(desk.inputs.snapshot).unwrap_or_default();
     let most = if desk.zram.is_none() && look::is_spilling(&areas) { balance::TWO_TIER_CEILING } else { u64::MAX };
     let then = by_load.swappiness.map_or(now, u64::from).min(most);
@@ -236,7 +237,7 @@ type Usual = (u64, u64);
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
 
-fn of_kinds(inputs: &Inputs<'_>, tier: &Tier<'_>) -> Option<Costs> {
+fn usual_costs(inputs: &Inputs<'_>, tier: &Tier<'_>) -> Option<Costs> {
     let snapshot = inputs.snapshot;
     let algorithm = tier.algorithm.as_deref()?;
     let zram = packed(algorithm);

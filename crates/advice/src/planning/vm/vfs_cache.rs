@@ -13,7 +13,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let now = desk.inputs.snapshot.settings.data()?.vfs_cache_pressure?;
     let draft = |why: &str| {
         let source = "/proc/sys/vm/vfs_cache_pressure";
-        Draft::of(TARGET, Some(now.to_string()), reason(why, source)).set_by(desk.set_by(TARGET))
+        Draft::new(TARGET, Some(now.to_string()), reason(why, source)).set_by(desk.set_by(TARGET))
     };
     if now > 0 {
         return Some(

@@ -28,7 +28,7 @@ pub(super) fn scale(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let inputs = *desk.inputs;
     let snapshot = inputs.snapshot;
     let now = u64::try_from(snapshot.settings.data()?.watermark_scale_factor?).ok()?;
-    let draft = |why: ramline_plan::Reason| Draft::of(SCALE, Some(now.to_string()), why).set_by(desk.set_by(SCALE));
+    let draft = |why: ramline_plan::Reason| Draft::new(SCALE, Some(now.to_string()), why).set_by(desk.set_by(SCALE));
     let source = "/proc/vmstat allocstall_*";
     let rate = inputs.window.as_ref().and_then(|window| window.per_second(stalls));
     let Some(rate) = rate else {
@@ -47,8 +47,8 @@ pub(super) fn scale(desk: &mut Desk<'_>) -> Option<PlanLine> {
         let seen = if rate > 0.0 { format!("only {rate:.1} allocations a second") } else { "no allocation".to_owned() };
         return Some(draft(reason(format!("{seen} waited for reclaim over {span}"), source)).keep());
     }
-    let scale = watermarks::of(snapshot, None)?.scale?;
-    let managed: Bytes = watermarks::of(snapshot, None)?.nodes.iter().map(|node| node.managed).sum();
+    let scale = watermarks::from_snapshot(snapshot, None)?.scale?;
+    let managed: Bytes = watermarks::from_snapshot(snapshot, None)?.nodes.iter().map(|node| node.managed).sum();
     let least = bytes_of(scale.crossover.ceil()).0;
     let then = now.max(least).saturating_mul(2).min(MOST);
     let why = reason(format!("{rate:.0} allocations a second wait for reclaim"), source);
@@ -75,7 +75,7 @@ pub(super) fn min_free(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let source = "/proc/sys/vm/min_free_kbytes, /proc/meminfo MemTotal";
     let draft = |why: String| {
         let old = (now.0 / 1024).to_string();
-        Draft::of(MIN_FREE, Some(old), reason(why, source)).set_by(desk.set_by(MIN_FREE))
+        Draft::new(MIN_FREE, Some(old), reason(why, source)).set_by(desk.set_by(MIN_FREE))
     };
     if share <= LARGE_RESERVE {
         return Some(draft(format!("{now} ({}) is kept for the kernel's own allocations", percent(share))).keep());

@@ -24,7 +24,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = inputs.snapshot;
     let ram = snapshot.mem_total()?;
     let areas = look::areas(snapshot)?;
-    let draft = |why: Reason| Draft::of("zram", None, why);
+    let draft = |why: Reason| Draft::new("zram", None, why);
     if let Some(container) = &snapshot.machine.container {
         return Some(draft(reason(format!("this is a container ({container}): zram is the host's"), "machine")).keep());
     }
@@ -57,7 +57,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     }
     let (number, in_the_way) = number(desk, &zram.devices);
     let disks: Vec<i32> = areas.iter().map(|area| area.priority).collect();
-    let state = model::of(snapshot);
+    let state = model::from_snapshot(snapshot);
     let gain = state
         .as_ref()
         .into_iter()
@@ -180,7 +180,7 @@ fn wanted(desk: &Desk<'_>, ram: Bytes) -> Option<Reason> {
     if used.share_of(ram).is_some_and(|share| share >= MUCH_ON_DISK) {
         return Some(reason(format!("{used} of memory is in swap on disk"), "/proc/swaps"));
     }
-    need::of(inputs)
+    need::swap_reason(inputs)
 }
 
 /// The fastest one measured, where short waits are asked for; otherwise the kernel's, since no ratio of these pages was measured.
@@ -217,9 +217,9 @@ fn pool(size: Bytes, ranged: Option<Ranged>, snapshot: &Snapshot) -> String {
     let Some(ranged) = ranged else { return String::new() };
     let slots = slots(size, snapshot);
     let between = ranged.interval.map(|interval| {
-        format!(" ({} to {})", of_ratio(size, interval.high) + slots, of_ratio(size, interval.low) + slots)
+        format!(" ({} to {})", size_at_ratio(size, interval.high) + slots, size_at_ratio(size, interval.low) + slots)
     });
-    let full = of_ratio(size, ranged.value) + slots;
+    let full = size_at_ratio(size, ranged.value) + slots;
     format!("full, its pool and table take {full}{} of RAM for {size}", between.unwrap_or_default())
 }
 
@@ -228,14 +228,14 @@ fn more(size: Bytes, full: Bytes, ranged: Option<Ranged>) -> String {
     match ranged.and_then(|ranged| ranged.interval) {
         Some(interval) => format!(
             "{} to {}",
-            size.saturating_sub(of_ratio(size, interval.low)),
-            size.saturating_sub(of_ratio(size, interval.high))
+            size.saturating_sub(size_at_ratio(size, interval.low)),
+            size.saturating_sub(size_at_ratio(size, interval.high))
         ),
         None => format!("up to {}", size.saturating_sub(full)),
     }
 }
 
-fn of_ratio(size: Bytes, ratio: f64) -> Bytes {
+fn size_at_ratio(size: Bytes, ratio: f64) -> Bytes {
     bytes_of(size.as_f64() / ratio.max(1e-3))
 }
 

@@ -21,13 +21,13 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
     let snapshot = inputs.snapshot;
     let ram = snapshot.mem_total()?;
     let name = area.zram()?;
-    let state = model::of(snapshot)?;
+    let state = model::from_snapshot(snapshot)?;
     let device = state.devices.iter().find(|device| device.name == name)?;
     let algorithm = device.algorithm.clone();
     let named = algorithm.as_deref().unwrap_or("algorithm not seen");
     let old = format!("{}, {named}, priority {}", device.disksize, area.priority);
     let draft = |text: String, source: &str| {
-        Draft::of(name, Some(old.clone()), reason(text, source)).set_by(set_by(desk, name))
+        Draft::new(name, Some(old.clone()), reason(text, source)).set_by(set_by(desk, name))
     };
     let gain = device.gain.as_ref().filter(|gain| gain.tells());
     let areas = look::areas(snapshot)?;
@@ -63,8 +63,9 @@ pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
     }
     let full = area.used.share_of(area.size).filter(|share| *share >= FULL);
     let small = device.disksize.as_f64() < wanted.as_f64() * NEAR_SIZE;
-    let short =
-        full.zip(need::of(inputs)).map(|(share, short)| format!("it is {} full, and {}", percent(share), short.text));
+    let short = full
+        .zip(need::swap_reason(inputs))
+        .map(|(share, short)| format!("it is {} full, and {}", percent(share), short.text));
     let asked =
         || (desk.ask.goal == Goal::Capacity).then(|| format!("asked for: the most data in RAM, which takes {wanted}"));
     if let Some(why) = short.or_else(asked).filter(|_| small) {

@@ -5,7 +5,7 @@
 //! Worked example: for capacity zstd leads with 3.38:1; on a kernel that has lzo, lzo-rle and lz4 only, these are judged among themselves.
 
 use ramline_evidence::pages::{AlgorithmPages, By, PageProfile};
-use ramline_model::pages::{Contest, Judged, Ranged};
+use ramline_model::pages::{Contest, PageVerdict, Ranged};
 use ramline_plan::{Goal, Reason};
 
 use super::super::by_load::KNOWN_ALGORITHMS;
@@ -43,7 +43,7 @@ pub(super) fn choose(profile: &PageProfile, snapshot: &Snapshot, goal: Goal, tri
     usable.host.page = page;
     let by = if usable.algorithms.iter().any(|one| one.by == By::Kernel) { By::Kernel } else { By::Library };
     usable.algorithms.retain(|one| one.by == by);
-    let judged = Judged::of(&usable);
+    let judged = PageVerdict::from_profile(&usable);
     let contest = match goal {
         Goal::Balanced => Contest::Overall,
         Goal::Capacity | Goal::FlashWear => Contest::Ratio,

@@ -16,7 +16,7 @@ pub(super) fn line(desk: &mut Desk<'_>) -> Option<PlanLine> {
     let snapshot = desk.inputs.snapshot;
     let zswap = snapshot.zswap.data()?;
     let old = if zswap.enabled { "on" } else { "off" };
-    let draft = |why: String| Draft::of(TARGET, Some(old.to_owned()), reason(why, SWITCH));
+    let draft = |why: String| Draft::new(TARGET, Some(old.to_owned()), reason(why, SWITCH));
     let areas = look::areas(snapshot)?;
     let zram = areas.iter().find(|area| area.zram().is_some()).map(|area| area.path.clone());
     let disk = areas.iter().find(|area| area.zram().is_none()).map(|area| area.path.clone());

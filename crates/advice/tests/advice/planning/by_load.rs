@@ -27,7 +27,7 @@ fn runs(ways: &[(SwapKind, Option<u32>, f64)]) -> Vec<RunRecord> {
 }
 
 fn by(case: &Case, records: &[RunRecord]) -> Plan {
-    let by_load = ByLoad::of(records).unwrap_or_else(|why| panic!("{why}"));
+    let by_load = ByLoad::from_records(records).unwrap_or_else(|why| panic!("{why}"));
     let ask = Ask { topics: vec![Topic::Swap, Topic::Zram, Topic::Vm], by_load: Some(by_load), ..Ask::default() };
     case.inputs(|inputs| plan(inputs, &systemd(), &ask))
 }
@@ -118,7 +118,7 @@ fn a_setting_under_which_a_run_did_not_end_is_not_taken() {
     assert_eq!(all(&planned), [None, None, None]);
     records.iter_mut().for_each(|record| record.verdict = Verdict::Thrashing("x".into()));
     assert_eq!(
-        ByLoad::of(&records).unwrap_err(),
+        ByLoad::from_records(&records).unwrap_err(),
         "under every setting a run was killed or did not end: the limit is too small for this load"
     );
 }
@@ -129,15 +129,15 @@ fn records_that_decide_nothing_say_why() {
     let why = |change: fn(&mut RunRecord)| {
         let mut records = two.clone();
         records.iter_mut().skip(1).step_by(2).for_each(change);
-        ByLoad::of(&records).unwrap_err()
+        ByLoad::from_records(&records).unwrap_err()
     };
     assert!(why(|record| record.arm.fill = "zeros".into()).contains("more than one load"));
     assert!(why(|record| record.emulated = true).contains("emulated"));
-    assert!(ByLoad::of(&[]).is_err());
-    assert!(ByLoad::of(&runs(&[AS_IT_IS])).unwrap_err().contains("no series of two or more swap settings"));
+    assert!(ByLoad::from_records(&[]).is_err());
+    assert!(ByLoad::from_records(&runs(&[AS_IT_IS])).unwrap_err().contains("no series of two or more swap settings"));
     let mut reader = two.clone();
     reader.iter_mut().for_each(|record| record.figures[0].name = "read".into());
-    assert!(ByLoad::of(&reader).unwrap_err().contains("no series of two or more swap settings"));
+    assert!(ByLoad::from_records(&reader).unwrap_err().contains("no series of two or more swap settings"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_is_tried_is_what_this_machine_could_have() {
 fn the_value_is_set_only_with_the_swap_it_was_run_with() {
     let records = runs(&[AS_IT_IS, (zram("lz4"), Some(180), 1.0)]);
     let disk = without_swap().swaps("/dev/vda2 partition 8388604 4096 -2\n");
-    let ask = Ask { topics: vec![Topic::Vm], by_load: ByLoad::of(&records).ok(), ..Ask::default() };
+    let ask = Ask { topics: vec![Topic::Vm], by_load: ByLoad::from_records(&records).ok(), ..Ask::default() };
     let alone = disk.inputs(|inputs| plan(inputs, &systemd(), &ask));
     let line = alone.lines.iter().find(|line| line.target == "vm.swappiness").unwrap_or_else(|| panic!("{alone:?}"));
     assert!(is_refused(line, "not set up by this plan"), "{line:?}");
@@ -178,7 +178,7 @@ fn all_on(case: &Case, records: &[RunRecord]) -> (bool, Option<String>) {
 fn what_no_plan_can_bring_about_is_said() {
     let why = |case: &Case, swap: SwapKind, swappiness: u32| {
         let records = runs(&[AS_IT_IS, (swap, Some(swappiness), 1.0)]);
-        ByLoad::of(&records).and_then(|by_load| by_load.fits(&case.now)).err().unwrap_or_default()
+        ByLoad::from_records(&records).and_then(|by_load| by_load.fits(&case.now)).err().unwrap_or_default()
     };
     assert_eq!(why(&without_swap(), zram("lz4"), 180), "");
     assert!(why(&without_swap(), zram("x\", RUN+=\"y"), 180).contains("this kernel's zram does not have it"));

@@ -103,7 +103,7 @@ fn a_wrong_name_gets_those_that_are_near() {
 fn a_line_that_is_not_planned_leaves_nothing_in_the_files_of_those_that_are() {
     let mut case = super::tmp::in_ram();
     let oomd = Oomd { watched: Some(vec![]), source: "/etc/systemd/oomd.conf".into(), ..Oomd::default() };
-    case.now.killers = Seen::of(Killers { earlyoom: None, oomd: Some(oomd) });
+    case.now.killers = Seen::new(Killers { earlyoom: None, oomd: Some(oomd) });
     let mut set_up = systemd();
     set_up.fstab = Some("a / ext4\ntmpfs /tmp tmpfs defaults 0 0\n".into());
     let of = |topics: &[Topic]| {
@@ -127,7 +127,7 @@ fn a_killer_that_cannot_trigger_is_given_a_file_of_systemd_and_earlyoom_keeps_it
     assert!(is_refused(&early.lines[0], "EARLYOOM_ARGS=\"-m 10 -s 100\""), "{early:#?}");
     let mut case = without_swap();
     let oomd = Oomd { watched: Some(vec![]), source: "/etc/systemd/oomd.conf".into(), ..Oomd::default() };
-    case.now.killers = Seen::of(Killers { earlyoom: None, oomd: Some(oomd) });
+    case.now.killers = Seen::new(Killers { earlyoom: None, oomd: Some(oomd) });
     let plan = planned(&case, &systemd(), id);
     let [line] = plan.lines.as_slice() else { panic!("{plan:#?}") };
     assert_eq!(

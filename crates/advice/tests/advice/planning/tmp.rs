@@ -15,7 +15,7 @@ fn on_disk(mib: u64, inodes: u64) -> Case {
     let held = Bytes::from_mib(mib);
     let dir =
         DirUse { path: "/tmp".into(), allocated: held, on_tmpfs: held, inodes, complete: true, ..DirUse::default() };
-    case.now.dirs = Seen::of(vec![dir]);
+    case.now.dirs = Seen::new(vec![dir]);
     case
 }
 

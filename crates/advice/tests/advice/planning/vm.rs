@@ -195,7 +195,7 @@ fn dirty_limits_are_seconds_of_the_measured_disk_and_hold_the_ratio_for_the_way_
     let measured = |mib_s: f64| {
         let mut case = without_swap().tier("disk:/", 80);
         let tier = case.tiers.as_mut().unwrap().tiers.last_mut().unwrap();
-        tier.throughput = ramline_evidence::Measurement::of(&[mib_s * 1_048_576.0; 6], "B/s", "test", &["d"]);
+        tier.throughput = ramline_evidence::Measurement::from_values(&[mib_s * 1_048_576.0; 6], "B/s", "test", &["d"]);
         case
     };
     assert_eq!(of(&measured(2000.0)).decision, Decision::Keep);

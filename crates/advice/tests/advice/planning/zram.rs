@@ -186,7 +186,7 @@ fn a_device_of_the_generator_is_made_again_where_its_pages_have_room_and_else_fr
 fn zswap_in_front_of_a_disk_and_containers_are_left_as_they_are() {
     let mut zswap = without_swap().swaps("/dev/vda2 partition 8388604 2097152 -2\n");
     zswap.now.zswap =
-        ramline_snapshot::Seen::of(ramline_snapshot::zswap::Zswap { enabled: true, ..Default::default() });
+        ramline_snapshot::Seen::new(ramline_snapshot::zswap::Zswap { enabled: true, ..Default::default() });
     assert_eq!(line(&zswap, &systemd(), Topic::Zram, "zram").decision, Decision::Keep);
     assert_eq!(capacity(&Case::tree("healthy/container"), &systemd()).decision, Decision::Keep);
 }

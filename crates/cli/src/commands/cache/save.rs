@@ -62,7 +62,7 @@ impl CacheVerb for Save {
         let open = || place::open(&file, hotset::FORMAT, "ramline cache save FILE");
         let output = (!self.dry_run).then(open).transpose()?;
         let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
-        let so_far = Arc::new(SoFar::default());
+        let so_far = Arc::new(RunningCount::default());
         let terminal = Terminal::look(&so_far);
         let told = |error: &_| tell_beside(Some(&terminal), error);
         let context = Context { root, tell: &told };

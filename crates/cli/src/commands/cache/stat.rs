@@ -63,7 +63,7 @@ impl CacheVerb for Stat {
             lines: self.ndjson.then_some(&lines),
         };
         // Lines go out while the walk goes on: they say themselves how far it is.
-        let so_far = Arc::new(SoFar::default());
+        let so_far = Arc::new(RunningCount::default());
         let terminal = (!self.ndjson).then(|| Terminal::look(&so_far));
         let failures = Failures::default();
         let told = |error: &_| failures.tell(terminal.as_ref(), error);

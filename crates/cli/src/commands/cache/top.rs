@@ -57,7 +57,7 @@ impl Top {
     /// With `waited` it is the first answer: how far it is is shown.
     fn look(&self, root: &Root, waited: bool) -> Seen {
         let on_terminal = std::io::stdout().is_terminal() && !self.format.is_json();
-        let so_far = Arc::new(SoFar::default());
+        let so_far = Arc::new(RunningCount::default());
         let walking = WalkOptions {
             threads: self.threads.map_or(0, usize::from),
             so_far: Some(Arc::clone(&so_far)),

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use ramline_pagecache::trace::{self, TraceOptions, Whom};
+use ramline_pagecache::trace::{self, TraceOptions, TraceTarget};
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, code, tell};
@@ -48,7 +48,7 @@ impl CacheVerb for Trace {
             Some((program, arguments)) => {
                 let mut command = Command::new(program);
                 command.args(arguments).stdout(Stdio::from(std::io::stderr()));
-                (Whom::Command(Box::new(command)), None)
+                (TraceTarget::Command(Box::new(command)), None)
             }
             None => (self.others(root)?, Some(self.time.unwrap_or(Duration::from_secs(10)))),
         };
@@ -62,12 +62,12 @@ impl CacheVerb for Trace {
 }
 
 impl Trace {
-    fn others(&self, root: &Root) -> Result<Whom> {
+    fn others(&self, root: &Root) -> Result<TraceTarget> {
         let one = |text: &String| whom::one(root, text, "ramline cache trace --pid");
         Ok(match (&self.cgroup, self.pid.is_empty()) {
-            (Some(group), _) => Whom::Group(group.clone()),
-            (None, false) => Whom::Processes(self.pid.iter().map(one).collect::<Result<_>>()?),
-            (None, true) => Whom::Machine,
+            (Some(group), _) => TraceTarget::Group(group.clone()),
+            (None, false) => TraceTarget::Processes(self.pid.iter().map(one).collect::<Result<_>>()?),
+            (None, true) => TraceTarget::Machine,
         })
     }
 }

@@ -74,7 +74,7 @@ impl Walking {
     }
 
     /// The same, and what is asked is counted while it goes on.
-    pub(super) fn counted(&self, so_far: &Arc<SoFar>) -> WalkOptions {
+    pub(super) fn counted(&self, so_far: &Arc<RunningCount>) -> WalkOptions {
         WalkOptions { so_far: Some(Arc::clone(so_far)), ..self.options() }
     }
 }

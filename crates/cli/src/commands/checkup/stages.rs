@@ -227,10 +227,10 @@ fn report(mode: Mode, seen: &Snapshot, set_up: &SetUp, window: Option<Window<'_>
     }
     let inputs = Inputs { snapshot: seen, window, tiers: done.measured.as_ref(), runs: &done.runs };
     let findings = findings_on(&inputs, set_up);
-    let ledger = Ledger::of(seen);
-    let earlier = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
+    let ledger = Ledger::from_snapshot(seen);
+    let earlier = window.and_then(|w| Some((Ledger::from_snapshot(w.before)?, w.span)));
     let dirs = seen.dirs.data().map(Vec::as_slice).unwrap_or_default();
-    let verdict = verdict::of(seen, window).map(|verdict| with_findings(verdict, &findings));
+    let verdict = verdict::from_snapshot(seen, window).map(|verdict| with_findings(verdict, &findings));
     let usage = process::own_usage().ok();
     CheckupReport {
         schema_version: SCHEMA_VERSION,
@@ -242,23 +242,23 @@ fn report(mode: Mode, seen: &Snapshot, set_up: &SetUp, window: Option<Window<'_>
         sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
         verdict,
         tiers: match &done.measured {
-            Some(measured) => priced(seen, tiers::of(seen), measured),
-            None => tiers::of(seen),
+            Some(measured) => priced(seen, tiers::from_snapshot(seen), measured),
+            None => tiers::from_snapshot(seen),
         },
         cost_ratio: done.cost_ratio,
         drift: earlier.zip(ledger.as_ref()).map(|((before, span), after)| Drift::between(&before, after, span)),
         ledger,
-        watermarks: watermarks::of(seen, window),
+        watermarks: watermarks::from_snapshot(seen, window),
         pressure: Some(verdict::pressure_with_groups(seen, window)),
-        swap: swap::of(seen, window),
-        zram: zram::of(seen),
-        tmpfs: tmpfs::of(seen),
+        swap: swap::from_snapshot(seen, window),
+        zram: zram::from_snapshot(seen),
+        tmpfs: tmpfs::from_snapshot(seen),
         would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, seen)).collect(),
-        who: WhoUses::of(seen, window.as_ref()),
-        proof: ProofTable::of(&done.runs),
+        who: WhoUses::from_snapshot(seen, window.as_ref()),
+        proof: ProofTable::from_runs(&done.runs),
         findings,
         skipped: done.skipped,
-        unseen: UnseenSection::of(seen),
+        unseen: UnseenSection::from_snapshot(seen),
         cost: CheckupCost {
             wall: Nanos(0),
             cpu: usage.as_ref().map_or(Nanos(0), |u| Nanos(u.user.0.saturating_add(u.system.0))),

@@ -23,7 +23,7 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
     let at = past.at.as_deref().map(asked).transpose()?;
     let (log, written) = match file {
         Some(file) => (read(file)?, None),
-        None => of_this_machine(source)?,
+        None => from_this_machine(source)?,
     };
     let kill = kill::explain(&log, at.as_ref()).map_err(|error| {
         Failure::usage(format!(
@@ -115,9 +115,9 @@ fn read(file: &Path) -> Result<KernelLog> {
     Ok(reader.finish())
 }
 
-/// The journal, which holds earlier boots and the programs that kill; without one, or without a kill in it, the kernel's own buffer; and where that has none
+/// The log of this machine: the journal, which holds earlier boots and the programs that kill; without one, or without a kill in it, the kernel's own buffer; and where that has none
 /// either, what outlived a panic, with the time when it was written.
-fn of_this_machine(source: &Source) -> Result<(KernelLog, Option<i64>)> {
+fn from_this_machine(source: &Source) -> Result<(KernelLog, Option<i64>)> {
     source.must_be_live("explain kill")?;
     let root = source.kernel_root()?;
     let mut reader = LogReader::default();

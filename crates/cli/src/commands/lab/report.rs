@@ -30,14 +30,14 @@ fn study(table: &SeriesTable) -> Study {
 }
 
 impl Shown {
-    fn of(table: &SeriesTable, records: &[RunRecord]) -> Shown {
+    fn from_series(table: &SeriesTable, records: &[RunRecord]) -> Shown {
         // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
         let guests = records.iter().any(|record| record.sandbox == "vm");
         let found = match study(table) {
-            Study::Proof if !guests => ProofTable::of(records).map(Shown::Proof),
-            Study::Paths => ReadPaths::of(records).map(Shown::Paths),
+            Study::Proof if !guests => ProofTable::from_runs(records).map(Shown::Proof),
+            Study::Paths => ReadPaths::from_records(records).map(Shown::Paths),
             Study::Knee => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
-            Study::Proof | Study::Timing | Study::Series => None,
+            Study::Proof | Study::Timing | Study::Eaten | Study::Dropped | Study::Series => None,
         };
         found.unwrap_or(Shown::Series)
     }
@@ -48,8 +48,12 @@ impl Shown {
             Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
             Shown::Paths(paths) => paths.sheet(lead),
             Shown::Knee(knee) => screen::knee_sheet(knee, table),
-            Shown::Series if study(table) == Study::Timing => screen::timing_sheet(table),
-            Shown::Series => screen::series_sheet(table, lead),
+            Shown::Series => match study(table) {
+                Study::Timing => screen::timing_sheet(table),
+                Study::Eaten => screen::eaten_sheet(table, lead),
+                Study::Dropped => screen::dropped_sheet(table, lead),
+                _ => screen::series_sheet(table, lead),
+            },
         }
     }
 
@@ -81,7 +85,7 @@ pub fn target(path: &Path) -> Result<Output> {
 pub fn print(folder: &RunFolder, format: Format, html: Option<Output>) -> Result<u8> {
     let (table, records) = series_of(folder)?;
     let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
-    let shown = Shown::of(&table, &records);
+    let shown = Shown::from_series(&table, &records);
     let sheet = shown.sheet(&table, lead);
     if html.as_ref().is_some_and(Output::is_stdout) {
         // The page is what was asked for there.
@@ -162,7 +166,7 @@ pub fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
             format!("{} is no folder of a series: it holds no record of a run (0000.json)", folder.dir().display());
         Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
     };
-    let mut table = SeriesTable::of(&contents.records).ok_or_else(none)?;
+    let mut table = SeriesTable::from_records(&contents.records).ok_or_else(none)?;
     if study(&table) == Study::Knee {
         // By limit, from small to large: the bend is the answer. Without a limit is what the others are compared with.
         let limit = |name: &str| name.strip_prefix("limit ").and_then(crate::retry::shown);
@@ -183,7 +187,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
         let hint = format!("ramline lab list; both must be of {}", first.experiment);
         return Err(Failure::usage(format!("{what}\n  try: {hint}")).into());
     }
-    let versus = SeriesVersus::of(&first, &second);
+    let versus = SeriesVersus::between(&first, &second);
     let sheet = screen::versus_sheet(&versus);
     if !html.as_ref().is_some_and(Output::is_stdout) {
         format.print(&Versioned::new(&versus), |style| sheet.text(style, Depth::All))?;

@@ -5,7 +5,7 @@ use ramline_evidence::pages::{PROFILE_FORMAT, PageProfile};
 use ramline_kernel::output::Format as Place;
 use ramline_kernel::zram;
 use ramline_measure::pages::{self, ALGORITHMS, PAGES, PagesOptions, SWAPPED, Whose};
-use ramline_model::pages::Judged;
+use ramline_model::pages::PageVerdict;
 use ramline_view::{MeasuredPages, pages::csv};
 
 use crate::commands::judge::{Ahead, Judging};
@@ -153,7 +153,7 @@ impl Pages {
 }
 
 /// The command under the machine's own setting and each algorithm that wins something.
-fn judged(ahead: Ahead, root: &Root, lock: &RunLock, judged: &Judged) -> Result<SeriesTable> {
+fn judged(ahead: Ahead, root: &Root, lock: &RunLock, judged: &PageVerdict) -> Result<SeriesTable> {
     let finalists = judged.finalists();
     if finalists.is_empty() {
         let why = "the kernel's own algorithms were not measured, so nothing stands in the final";

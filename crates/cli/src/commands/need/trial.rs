@@ -77,7 +77,7 @@ impl Need {
         &self,
         place: &At<'_>,
         seen: &need::Need,
-        work: impl FnOnce(&Trial<'_>, &Subject, &mut resize::Seen<'_>) -> ramline_lab::Result<T>,
+        work: impl FnOnce(&Trial<'_>, &Subject, &mut resize::OnSample<'_>) -> ramline_lab::Result<T>,
     ) -> Result<T> {
         let subject = self.subject(place, seen)?;
         let (terminal, shown) = (Terminal::new(), ramline_view::escape(&seen.group));

@@ -41,7 +41,7 @@ pub struct Watched {
 pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Watched> {
     let want = Wanted { groups: true, meminfo: true, swaps: true, settings: true, ..Wanted::NOTHING };
     let before = source.snapshot(want)?;
-    let tree = groups::of(&before, None).ok_or_else(|| {
+    let tree = groups::from_snapshot(&before, None).ok_or_else(|| {
         Failure::usage("no control group with the memory controller was seen\n  try: ramline show cgroups".to_owned())
     })?;
     let path = watching.find(root, &tree)?;
@@ -58,7 +58,7 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
     ensure!(!signals::interrupted(), "interrupted; nothing was changed");
     let after = source.snapshot(want)?;
     let window = Window::new(&before, &after)?;
-    let tree = groups::of(&after, Some(&window)).unwrap_or(tree);
+    let tree = groups::from_snapshot(&after, Some(&window)).unwrap_or(tree);
     let gone = || Failure::usage(format!("the group {path} ended while it was watched\n  try: ramline show cgroups"));
     let at = tree.groups.iter().position(|group| group.path == path).ok_or_else(gone)?;
     let group = &tree.groups[at];

@@ -47,7 +47,7 @@ impl Predicted {
     /// Neither is there; the file cannot be read, or holds what is not simulated; options that are of another kind of load.
     pub fn named(word: &OsStr, options: &Predict) -> Result<Predicted> {
         if options.is_live() {
-            if let Some(option) = options.of_a_generated_load(true).first() {
+            if let Some(option) = options.generated_load_options(true).first() {
                 let wrong = format!("{option} is of a load that is generated, and a program has its own touches");
                 return Err(Failure::usage(format!("{wrong}\n  try: ramline predict --limit 300MiB -- make")).into());
             }
@@ -63,15 +63,15 @@ impl Predicted {
         }
         let reader = files::open(path)?;
         let is_recording = reader.header().origin.maker == Maker::Recorder;
-        if let Some(option) = options.of_a_generated_load(is_recording).first() {
+        if let Some(option) = options.generated_load_options(is_recording).first() {
             let own = ramline_units::quoted_path(path);
             let wrong = format!("{option} is of a load that is generated, and a file has its touches already");
             return Err(Failure::usage(format!("{wrong}\n  try: ramline predict {own} --limit 72MiB")).into());
         }
         if is_recording {
-            return Ok(Predicted::Recorded(Recorded::of_file(path, reader, options)?));
+            return Ok(Predicted::Recorded(Recorded::from_file(path, reader, options)?));
         }
-        let touches = TouchFile::new(reader).map_err(|error| files::of_file(path, error))?;
+        let touches = TouchFile::new(reader).map_err(|error| files::file_error(path, error))?;
         Ok(Predicted::File { path: path.to_owned(), touches: Arc::new(touches) })
     }
 
@@ -90,7 +90,7 @@ impl Predicted {
                     params.set(&known_load::EXPERIMENT.table(), "seed", vec![seed.to_string()])?;
                 }
                 let (name, left_out) = (path.to_string_lossy().into_owned(), touches.left_out());
-                Ok(known_load::forecast::of_touches(Arc::clone(touches) as _, name, &left_out, &params)?)
+                Ok(known_load::forecast::from_touches(Arc::clone(touches) as _, name, &left_out, &params)?)
             }
         }
     }
@@ -98,7 +98,7 @@ impl Predicted {
     /// What is wrong, with the file where it is the file's fault.
     pub fn refusal(&self, error: PredictError) -> anyhow::Error {
         match (self, error) {
-            (Predicted::File { path, .. }, PredictError::Touches(error)) => files::of_file(path, error),
+            (Predicted::File { path, .. }, PredictError::Touches(error)) => files::file_error(path, error),
             // What is proposed is this command with another size: its other options stay.
             (_, PredictError::Refused { reason, hint }) if hint.starts_with("ramline predict ") => {
                 let more: Vec<&str> = hint.split_whitespace().skip(3).collect();
@@ -185,7 +185,7 @@ impl Predict {
     }
 
     /// The options that were given and say how a load is generated or measured, which is of no use with a file.
-    fn of_a_generated_load(&self, is_recording: bool) -> Vec<&'static str> {
+    fn generated_load_options(&self, is_recording: bool) -> Vec<&'static str> {
         let all = [
             ("--unit", self.unit.is_some()),
             ("--shared", self.shared),

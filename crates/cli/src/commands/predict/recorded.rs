@@ -4,10 +4,10 @@ use std::io::{Cursor, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::process::Stdio;
 
-use ramline_capture::{CaptureError, Ended, FilesSeen};
+use ramline_capture::{CaptureError, EndReason, FilesSeen};
 use ramline_gather::headroom::own_headroom;
 use ramline_lab::experiments::known_load::EXPERIMENT;
-use ramline_lab::experiments::known_load::forecast::{need_of, of_recording};
+use ramline_lab::experiments::known_load::forecast::{from_recording, need_of};
 use ramline_lab::experiments::swap_command;
 use ramline_lab::forecast::{PredictError, compressed, refusal};
 use ramline_lab::params::Params;
@@ -24,7 +24,7 @@ use super::load::params;
 use crate::commands::lab;
 use crate::commands::trace::contents::shares;
 use crate::commands::trace::files;
-use crate::commands::trace::record::{Session, Whose, finish, unseen};
+use crate::commands::trace::record::{PreparedRecording, TargetOptions, finish, unseen};
 use crate::prelude::*;
 
 /// Settings that are predicted for a recording by default.
@@ -60,13 +60,13 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Of a file.
+    /// Reads the recording in a file.
     ///
     /// # Errors
     /// It cannot be read or simulated.
-    pub fn of_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>, options: &Predict) -> Result<Recorded> {
+    pub fn from_file<R: Read + Seek>(path: &Path, mut reader: Reader<R>, options: &Predict) -> Result<Recorded> {
         must_have_a_command(options)?;
-        let recording = Recording::read(&mut reader).map_err(|error| files::of_file(path, error))?;
+        let recording = Recording::read(&mut reader).map_err(|error| files::file_error(path, error))?;
         let mut notes = Vec::new();
         if !recording.is_whole() {
             notes.push("the file is cut off: predicted is what is there of it".to_owned());
@@ -100,7 +100,7 @@ impl Recorded {
     /// # Errors
     /// It cannot be recorded; nothing was touched.
     pub fn live(options: &Predict) -> Result<Recorded> {
-        let whose = Whose {
+        let whose = TargetOptions {
             pid: options.pid.as_deref(),
             cgroup: options.cgroup.as_deref(),
             command: &options.command,
@@ -110,15 +110,15 @@ impl Recorded {
         let target = whose.target(&Root::live())?;
         signals::install();
         let time = options.time.or_else(|| options.command.is_empty().then_some(TIME));
-        let mut session = Session::open(&whose, target, (time, options.overhead), None)?;
+        let mut session = PreparedRecording::open(&whose, target, (time, options.overhead), None)?;
         // Standard output is for what is predicted.
         let beside = std::io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
         let mut child = session.start(&whose, beside.unwrap_or_else(|_| Stdio::null()))?;
         let room = own_headroom(&Root::live())?;
-        let mut kept = Kept { bytes: Vec::new(), most: room.0 / PART };
+        let mut kept = RecordBuffer { bytes: Vec::new(), most: room.0 / PART };
         let recorded = session.write(&mut kept);
         let recorded = recorded.map(|(done, _)| done);
-        let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == Ended::Processes);
+        let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == EndReason::Processes);
         // What was started for this is ended when the time is over.
         let (status, usage) = child.as_mut().map(|child| finish(child, ended)).transpose()?.unzip();
         let recorded = recorded.map_err(|error| match error {
@@ -191,7 +191,7 @@ impl Recorded {
         let params = params(&EXPERIMENT, &settings, None, options)?;
         let mut all = Vec::new();
         for limit in limits {
-            all.push(of_recording(&self.recording, &params, limit, &self.needs, timeout)?);
+            all.push(from_recording(&self.recording, &params, limit, &self.needs, timeout)?);
         }
         let first = all.remove(0);
         let mut question = first.with_limits(all);
@@ -246,7 +246,7 @@ fn fitting(forecast: &Forecast, (limit, arms): (Bytes, &[String]), passed: Durat
     let left = (whole - passed.as_secs_f64() - alone).max(0.0);
     let of = |arm: &String| {
         let found = forecast.settings.iter().find(|one| one.limit == limit && one.short_name() == arm);
-        let slower = found.and_then(|one| one.foretold?.slower);
+        let slower = found.and_then(|one| one.forecast?.slower);
         alone * slower.map_or(1.0, |range| range.median).clamp(1.0, PATIENCE)
     };
     let once: f64 = arms.iter().map(of).sum();
@@ -267,13 +267,13 @@ fn too_long(error: &TouchesError) -> Failure {
     ))
 }
 
-/// What is recorded, up to so many bytes.
-struct Kept {
+/// A recording in memory, up to `most` bytes.
+struct RecordBuffer {
     bytes: Vec<u8>,
     most: u64,
 }
 
-impl Write for Kept {
+impl Write for RecordBuffer {
     fn write(&mut self, part: &[u8]) -> std::io::Result<usize> {
         if self.bytes.len() as u64 + part.len() as u64 > self.most {
             let text = format!("the recording takes more than the {} that can be taken for it", Bytes(self.most));
@@ -291,15 +291,15 @@ impl Write for Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_predict::forecast::{Figures, Foretold, Range};
+    use ramline_predict::forecast::{Figures, Range, SettingForecast};
     use ramline_predict::recorded::Recorded as Known;
 
     #[test]
     fn a_verification_has_as_many_runs_as_five_minutes_or_three_times_the_command_have_time_for() {
         let setting = |name: &str, slower: f64| {
             let slower = Some(Range { median: slower, low: slower, high: slower });
-            let foretold = Some(Figures { slower, ..Figures::default() });
-            Foretold { name: format!("{name} at 9 B"), limit: Bytes(9), foretold, ..Foretold::default() }
+            let forecast = Some(Figures { slower, ..Figures::default() });
+            SettingForecast { name: format!("{name} at 9 B"), limit: Bytes(9), forecast, ..SettingForecast::default() }
         };
         let of = |seconds: f64, passed: u64| {
             let recorded = Some(Known { seconds, ..Known::default() });

@@ -48,11 +48,11 @@ impl Cgroups {
     ///
     /// # Errors
     /// The source cannot be used, or no group goes by the name given.
-    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+    pub fn look(&self, common: Common, readings: &SourceReadings<'_>) -> Result<Shown> {
         if self.sort.0 == Sort::Growth {
-            looks.twice_for("growth")?;
+            readings.twice_for("growth")?;
         }
-        let (before, seen) = looks.window(ShowCgroups::WANTED, Walking::Never)?;
+        let (before, seen) = readings.window(ShowCgroups::WANTED, Walking::Never)?;
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let selection =
             Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };

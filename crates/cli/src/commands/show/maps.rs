@@ -61,8 +61,8 @@ impl Maps {
     ///
     /// # Errors
     /// The source cannot be used; the process or group asked for cannot be shown.
-    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
-        let source = looks.source;
+    pub fn look(&self, common: Common, readings: &SourceReadings<'_>) -> Result<Shown> {
+        let source = readings.source;
         let why =
             "a snapshot holds no mappings: reading them is too dear to do unasked\n  try: ramline show maps --json";
         ensure!(
@@ -71,7 +71,7 @@ impl Maps {
         );
         let root = source.kernel_root()?;
         let seen = maps::read(&root, &self.request(&root)?)?;
-        let mapped = Mapped::of(&seen, &self.options());
+        let mapped = Mapped::from_maps(&seen, &self.options());
         let speed =
             (!self.no_measure && source.is_live()).then(|| reread::measure(&root, &readable(&seen, &mapped), 256));
         let shown = ShowMaps::new(mapped, self.top, speed.map(|s| s.map_err(|error| error.to_string())));
@@ -85,7 +85,7 @@ impl Maps {
             (None, Some(group)) => Target::Group(group.clone()),
             (None, None) => Target::All,
         };
-        let mut request = Request::of(target);
+        let mut request = Request::for_target(target);
         if self.deep {
             (request.walk, request.budget) = (true, None);
         }

@@ -44,7 +44,7 @@ impl Owners {
             return Ok(None);
         }
         let root = source.kernel_root()?;
-        let terminal = Terminal::look(&Arc::new(SoFar::default()));
+        let terminal = Terminal::look(&Arc::new(RunningCount::default()));
         let mut tell = |what: &str| terminal.now(ramline_view::escape(what).into_owned());
         let begin = Instant::now();
         let over = || begin.elapsed() > self.budget || signals::interrupted();
@@ -54,7 +54,7 @@ impl Owners {
             let over = || begin.elapsed() > self.budget.saturating_mul(SAMPLING);
             sample_swapped(&root, &mut found, &over, &mut tell)?;
         }
-        Ok(Some(SwapOwners::of(seen, &found.seen)))
+        Ok(Some(SwapOwners::from_swapped(seen, &found.seen)))
     }
 
     /// So many rows.

@@ -81,14 +81,14 @@ impl Processes {
     ///
     /// # Errors
     /// The source cannot be used; growth is asked of a capture.
-    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+    pub fn look(&self, common: Common, readings: &SourceReadings<'_>) -> Result<Shown> {
         match self.sort.0 {
-            SortBy::Growth => looks.twice_for("growth")?,
-            SortBy::Cpu => looks.twice_for("the share of a processor")?,
-            _ if self.cpu => looks.twice_for("the share of a processor")?,
+            SortBy::Growth => readings.twice_for("growth")?,
+            SortBy::Cpu => readings.twice_for("the share of a processor")?,
+            _ if self.cpu => readings.twice_for("the share of a processor")?,
             _ => {}
         }
-        let (before, seen) = looks.window(ShowProcesses::WANTED, self.walking())?;
+        let (before, seen) = readings.window(ShowProcesses::WANTED, self.walking())?;
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let filter = self.filter();
         let model = ShowProcesses::new(&seen, window.as_ref(), self.by(&filter), self.sort.0, &filter);
@@ -96,7 +96,7 @@ impl Processes {
         let top = self.top.or((!format.is_json()).then_some(15));
         let mut model = model.top(top);
         if self.command {
-            let root = looks.source.kernel_root()?;
+            let root = readings.source.kernel_root()?;
             model.note_commands(|pid| command_line(&root, pid));
         }
         let code = if model.is_without_a_match() { exit::FAILED } else { code(&seen) };

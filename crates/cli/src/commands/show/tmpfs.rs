@@ -31,10 +31,10 @@ impl Tmpfs {
     ///
     /// # Errors
     /// The source cannot be used.
-    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+    pub fn look(&self, common: Common, readings: &SourceReadings<'_>) -> Result<Shown> {
         let format = common.format();
         let groups = self.by.0 == TmpfsBy::Cgroup || format.is_json();
-        let seen = looks.one(Wanted { groups, ..ShowTmpfs::WANTED })?;
+        let seen = readings.one(Wanted { groups, ..ShowTmpfs::WANTED })?;
         let options = TmpfsOptions { by: self.by.0, files: self.files, top: usize::from(self.top) };
         let show = ShowTmpfs { shown: options, ..ShowTmpfs::new(&seen) };
         format.shown(&show, code(&seen), |style| show.text(style))

@@ -19,10 +19,10 @@ impl Translate {
     ///
     /// # Errors
     /// The source cannot be used; there is no such group.
-    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
-        let seen = looks.one(Wanted { groups: self.cgroup.is_some(), ..ShowTranslate::WANTED })?;
+    pub fn look(&self, common: Common, readings: &SourceReadings<'_>) -> Result<Shown> {
+        let seen = readings.one(Wanted { groups: self.cgroup.is_some(), ..ShowTranslate::WANTED })?;
         let mut shown = ShowTranslate::new(&seen, self.cgroup.as_deref());
-        if looks.source.is_live() {
+        if readings.source.is_live() {
             shown.note_installed(installed::programs());
         }
         if let Some(path) = self.cgroup.as_deref().filter(|_| !shown.found) {

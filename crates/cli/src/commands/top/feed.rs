@@ -8,7 +8,7 @@ use std::rc::Rc;
 use ramline_advice::Inputs;
 use ramline_gather::Session;
 use ramline_kernel::own_memory;
-use ramline_live::{Ask, Feed, Page, Time, View};
+use ramline_live::{Feed, Page, Time, View, ViewRequest};
 use ramline_model::moments::{Moment, Moments};
 use ramline_view::figure;
 use ramline_view::sheet::Sheet;
@@ -17,7 +17,7 @@ use ramline_view::top::{Overview, first_line};
 use ramline_view::{ShowMemory, screen};
 
 use super::files::Files;
-use super::recorded::Then;
+use super::recorded::RecordedMoment;
 use super::views::{self, FILES, OVERVIEW, Topic, VIEWS};
 use crate::prelude::*;
 use crate::watch;
@@ -30,8 +30,8 @@ const STEADY: Duration = Duration::from_secs(2);
 const TIDY: u32 = 30;
 const TIDY_FIRST: u32 = 3;
 
-/// What was seen for a view, and its sheet.
-struct Kept {
+/// A cached snapshot of a view, and its sheet.
+struct CachedSheet {
     view: usize,
     seen: Rc<Snapshot>,
     before: Option<Rc<Snapshot>>,
@@ -49,12 +49,12 @@ pub struct Live<'a> {
     /// The last readings of the first line, the latest last.
     last: Vec<(Instant, Rc<Snapshot>)>,
     moments: Moments,
-    kept: Option<Kept>,
+    kept: Option<CachedSheet>,
     files: Files,
     /// Where the history is.
     history: Option<PathBuf>,
     /// The recorded moment that is shown.
-    then: Option<Then>,
+    then: Option<RecordedMoment>,
 }
 
 impl<'a> Live<'a> {
@@ -109,7 +109,7 @@ impl<'a> Live<'a> {
     }
 
     /// The sheet of a view, read again where it is due.
-    fn topic(&mut self, topic: Topic, ask: &Ask<'_>) -> (Sheet, Instant) {
+    fn topic(&mut self, topic: Topic, ask: &ViewRequest<'_>) -> (Sheet, Instant) {
         let now = Instant::now();
         let known = self.kept.take_if(|kept| kept.view == ask.view);
         let kept = match known {
@@ -123,13 +123,13 @@ impl<'a> Live<'a> {
         (sheet, at)
     }
 
-    fn again(&mut self, topic: Topic, ask: &Ask<'_>, before: Option<Rc<Snapshot>>) -> Kept {
+    fn again(&mut self, topic: Topic, ask: &ViewRequest<'_>, before: Option<Rc<Snapshot>>) -> CachedSheet {
         let begun = cpu();
         let seen = Rc::new(self.read(topic.wanted));
         let cost = cpu().saturating_sub(begun);
         let at = Instant::now();
         let wait = if topic.is_costly { (cost * SHARE).max(self.every) } else { Duration::ZERO };
-        Kept { view: ask.view, seen, before, at, due: at + wait }
+        CachedSheet { view: ask.view, seen, before, at, due: at + wait }
     }
 }
 
@@ -143,7 +143,7 @@ impl Feed for Live<'_> {
         VIEWS
     }
 
-    fn page(&mut self, ask: &Ask<'_>) -> Page {
+    fn page(&mut self, ask: &ViewRequest<'_>) -> Page {
         if let Some(then) = &self.then {
             return then.page(ask);
         }
@@ -174,8 +174,8 @@ impl Feed for Live<'_> {
     fn go_to(&mut self, time: &Time) -> Result<Option<String>, String> {
         // The last line has one line.
         let first_line = |error: anyhow::Error| error.to_string().lines().next().unwrap_or_default().to_owned();
-        self.then = Then::go_to(self.then.as_ref(), self.history.as_deref(), time).map_err(first_line)?;
-        Ok(self.then.as_ref().map(Then::name))
+        self.then = RecordedMoment::go_to(self.then.as_ref(), self.history.as_deref(), time).map_err(first_line)?;
+        Ok(self.then.as_ref().map(RecordedMoment::name))
     }
 
     fn explain(&mut self, view: usize, names: &[String]) -> Result<(String, Sheet), String> {

@@ -16,7 +16,7 @@ const ROWS: usize = 50;
 
 /// The look at the files, and what the last one has seen.
 pub struct Files {
-    so_far: Arc<SoFar>,
+    so_far: Arc<RunningCount>,
     looking: Option<JoinHandle<Seen>>,
     seen: Option<(Sheet, Instant)>,
 }

@@ -1,6 +1,6 @@
 //! A moment that 'ramline record' has written, in the views of the live screen.
 
-use ramline_live::{Ask, Page, Time};
+use ramline_live::{Page, Time, ViewRequest};
 use ramline_model::moments::{KEPT, Moment, Moments};
 use ramline_recorder::{Archive, Recorded, Step};
 use ramline_view::ShowMemory;
@@ -16,31 +16,31 @@ const SECTIONS: [&str; 8] =
     ["schema_version", "machine", "meminfo", "vmstat", "swaps", "pressure_memory", "pressure_io", "pressure_cpu"];
 
 /// A recorded moment, and those before it.
-pub struct Then {
+pub struct RecordedMoment {
     recorded: Recorded,
     moments: Moments,
 }
 
-impl Then {
+impl RecordedMoment {
     /// Another time; `None` is now.
     ///
     /// # Errors
     /// There is no such moment.
-    pub fn go_to(from: Option<&Then>, history: Option<&Path>, time: &Time) -> Result<Option<Then>> {
+    pub fn go_to(from: Option<&RecordedMoment>, history: Option<&Path>, time: &Time) -> Result<Option<RecordedMoment>> {
         let step = match time {
             Time::Now => return Ok(None),
             Time::At(text) => {
                 let dir = dir(history)?;
-                return Ok(Some(Then::new(past::moment(&dir, text)?, &dir)));
+                return Ok(Some(RecordedMoment::new(past::moment(&dir, text)?, &dir)));
             }
             Time::Before => Step::Back,
             Time::After => Step::Forward,
         };
         let dir = dir(history)?;
-        Ok(Some(Then::new(next_to(&dir, from, step)?, &dir)))
+        Ok(Some(RecordedMoment::new(next_to(&dir, from, step)?, &dir)))
     }
 
-    fn new(recorded: Recorded, dir: &Path) -> Then {
+    fn new(recorded: Recorded, dir: &Path) -> RecordedMoment {
         let seen = Archive::open(dir).map(|archive| archive.last_before(recorded.at.wall_ms, KEPT, &SECTIONS));
         let mut moments = Moments::default();
         for pair in seen.unwrap_or_default().windows(2) {
@@ -48,7 +48,7 @@ impl Then {
                 moments.push(Moment::new(&window));
             }
         }
-        Then { recorded, moments }
+        RecordedMoment { recorded, moments }
     }
 
     /// When it was.
@@ -62,7 +62,7 @@ impl Then {
     }
 
     /// A view of it.
-    pub fn page(&self, ask: &Ask<'_>) -> Page {
+    pub fn page(&self, ask: &ViewRequest<'_>) -> Page {
         let (seen, before) = self.both();
         let window = before.and_then(|before| Window::new(before, seen).ok());
         let note = self.name();
@@ -90,7 +90,7 @@ fn dir(history: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// The moment before or after; from now, the one before is the last there is, and none is after.
-fn next_to(dir: &Path, from: Option<&Then>, step: Step) -> Result<Recorded> {
+fn next_to(dir: &Path, from: Option<&RecordedMoment>, step: Step) -> Result<Recorded> {
     let now = || u64::try_from(when::now()).unwrap_or_default().saturating_mul(1000).saturating_add(999);
     let at = match (from, step) {
         (Some(then), _) => then.recorded.at.wall_ms,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramline_live::{App, Ask, Effect, Feed, Key, Looks, draw};
+use ramline_live::{App, Effect, Feed, Key, Looks, ViewRequest, draw};
 use ramline_snapshot::cache::{CacheHolder, FileRow, HotFile, Name, Tally, Top};
 use ramline_testkit::Tree;
 use ratatui_core::buffer::Buffer;
@@ -60,10 +60,10 @@ fn app_with(root: &Root, view: usize, looks: Looks) -> App {
 /// A machine of 464 MiB with zram and three programs; the groups are those of another one.
 fn tree(view: usize) -> Tree {
     if VIEWS[view].name == "groups" {
-        return Tree::of("healthy/linux-6.18-groups");
+        return Tree::from_fixture("healthy/linux-6.18-groups");
     }
     let programs = [(101, "postgres", 96), (102, "postgres", 64), (103, "redis-server", 48), (104, "bash", 12)];
-    programs.iter().fold(Tree::of("healthy/linux-6.12-zram"), |tree, (pid, name, kib)| {
+    programs.iter().fold(Tree::from_fixture("healthy/linux-6.12-zram"), |tree, (pid, name, kib)| {
         let stat = format!("{pid} ({name}) S 1 {pid} {pid} 0 -1 0 0 0 0 0 7 3 0 0 20 0 1 0 {pid} 0 0\n");
         let status = format!(
             "Name:\t{name}\nUid:\t0\t0\t0\t0\nVmSize:\t 9000 kB\nVmRSS:\t {kib} kB\nRssAnon:\t {kib} kB\nRssFile:\t 0 kB\nRssShmem:\t 0 kB\nVmSwap:\t 8 kB\nVmPTE:\t 4 kB\n"
@@ -106,7 +106,7 @@ fn the_picture_of_the_readme_is_the_screen_of_80_by_24() {
 
 #[test]
 fn the_first_line_is_that_of_show_at_every_size_and_nothing_is_cut_off_to_the_right() {
-    let tree = Tree::of("healthy/linux-6.12-zram");
+    let tree = Tree::from_fixture("healthy/linux-6.12-zram");
     let root = Root::new(tree.path());
     let seen = ramline_gather::gather(&root, ramline_view::ShowMemory::WANTED);
     let shown = ramline_view::ShowMemory::new(&seen, None).text(&Style { colour: false, width: 200 });
@@ -118,7 +118,7 @@ fn the_first_line_is_that_of_show_at_every_size_and_nothing_is_cut_off_to_the_ri
 
 #[test]
 fn a_screen_for_ascii_has_no_other_character_in_any_view() {
-    let tree = Tree::of("healthy/linux-6.12-zram");
+    let tree = Tree::from_fixture("healthy/linux-6.12-zram");
     let root = Root::new(tree.path());
     for (view, named) in VIEWS.iter().enumerate() {
         let screen = text(&mut app_with(&root, view, Looks { ascii: true, colour: false }), (80, 24));
@@ -128,7 +128,7 @@ fn a_screen_for_ascii_has_no_other_character_in_any_view() {
 
 #[test]
 fn a_screen_of_any_size_is_drawn() {
-    let tree = Tree::of("healthy/linux-6.12-zram");
+    let tree = Tree::from_fixture("healthy/linux-6.12-zram");
     let root = Root::new(tree.path());
     for view in 0..VIEWS.len() {
         let mut app = app_with(&root, view, Looks::default());
@@ -145,7 +145,7 @@ fn a_group_and_a_program_are_entered_in_full() {
         let root = Root::new(tree.path());
         let mut feed = Live::new(&root, Duration::from_secs(1), None);
         let page = |feed: &mut Live<'_>, entered: &[String]| {
-            let page = feed.page(&Ask { view, sort: 0, entered, again: false });
+            let page = feed.page(&ViewRequest { view, sort: 0, entered, again: false });
             page.parts[0].text(&Style { colour: false, width: 100 }, page.depth)
         };
         (page(&mut feed, &[]), page(&mut feed, &[key.to_owned()]))

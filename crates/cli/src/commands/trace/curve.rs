@@ -2,7 +2,7 @@
 
 use ramline_trace::curve::MissCurve;
 
-use super::files::{of_file, open};
+use super::files::{file_error, open};
 use crate::prelude::*;
 
 /// Show how many touches miss in a memory of each size, with plain LRU and with the best choice there is
@@ -24,7 +24,7 @@ pub struct Curve {
 impl Curve {
     pub fn run(&self) -> Result<u8> {
         let mut reader = open(&self.file)?;
-        let curve = MissCurve::of(&mut reader, &self.sizes).map_err(|error| of_file(&self.file, error))?;
+        let curve = MissCurve::from_reader(&mut reader, &self.sizes).map_err(|error| file_error(&self.file, error))?;
         let path = ramline_view::escape(&self.file.to_string_lossy()).into_owned();
         let wrong = |what: &str| Failure::usage(format!("{what}\n  try: ramline trace info {path}"));
         ensure!(curve.touches > 0, wrong("it holds no single touches, and a curve is made of them"));

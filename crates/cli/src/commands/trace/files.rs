@@ -27,12 +27,12 @@ choices!(Other {
 pub fn open(path: &Path) -> Result<Reader<BufReader<File>>> {
     let file = input::open("read the trace", path)
         .map_err(|error| error.or_hint("ramline trace make code-plus-data --out FILE"))?;
-    let reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| of_file(path, error))?;
+    let reader = Reader::new(BufReader::with_capacity(1 << 20, file)).map_err(|error| file_error(path, error))?;
     Ok(reader.within(own_headroom(&Root::live())?.0))
 }
 
-/// What is wrong with a file of touches, and what to do.
-pub fn of_file(path: &Path, error: TouchesError) -> anyhow::Error {
+/// The error of a touch file: what is wrong, and what to do.
+pub fn file_error(path: &Path, error: TouchesError) -> anyhow::Error {
     let hint = match &error {
         TouchesError::Io(_) => return KernelError::io("read the trace", path, into_io(error)).into(),
         TouchesError::Version { .. } => "make it again: ramline trace make code-plus-data --out FILE",

@@ -2,7 +2,7 @@
 
 use ramline_trace::summary::TouchesSummary;
 
-use super::files::{of_file, open};
+use super::files::{file_error, open};
 use crate::prelude::*;
 
 /// Show what a file of touches holds: regions, touches, distinct pages, epochs, and whether it is whole
@@ -19,7 +19,8 @@ pub struct Info {
 
 impl Info {
     pub fn run(&self) -> Result<u8> {
-        let summary = TouchesSummary::of(&mut open(&self.file)?).map_err(|error| of_file(&self.file, error))?;
+        let summary =
+            TouchesSummary::from_reader(&mut open(&self.file)?).map_err(|error| file_error(&self.file, error))?;
         self.format.versioned(&summary)?;
         Ok(if summary.whole { exit::DONE } else { exit::PARTLY })
     }

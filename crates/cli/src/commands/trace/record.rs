@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use ramline_capture::{CaptureError, Ended, FilesSeen, Recorded, Recorder, Settings, Target};
+use ramline_capture::{CaptureError, EndReason, FilesSeen, Recorded, Recorder, Settings, Target};
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::process::{self, Usage};
 use ramline_trace::touches::{Header, Maker, Origin, Sample, TouchesError, Writer};
@@ -58,14 +58,18 @@ pub fn share(text: &str) -> std::result::Result<f64, String> {
 
 impl Record {
     pub fn run(&self) -> Result<u8> {
-        let whose =
-            Whose { pid: self.pid.as_deref(), cgroup: self.cgroup.as_deref(), command: &self.command, hint: HINT };
+        let whose = TargetOptions {
+            pid: self.pid.as_deref(),
+            cgroup: self.cgroup.as_deref(),
+            command: &self.command,
+            hint: HINT,
+        };
         let target = whose.target(&Root::live())?;
         signals::install();
         let dir = self.out.parent().map(Path::to_owned).filter(|_| self.out != Path::new("-"));
         let out = place::open(&self.out, TOUCHES, HINT)?;
         let is_file = out.is_file();
-        let mut session = Session::open(&whose, target, (self.time, self.overhead), dir)?;
+        let mut session = PreparedRecording::open(&whose, target, (self.time, self.overhead), dir)?;
         let mut child = session.start(&whose, Stdio::inherit())?;
         let (mut done, mut refused) = (None, None);
         let written = out.write_with(|out| match session.write(out) {
@@ -98,8 +102,8 @@ impl Record {
     }
 }
 
-/// Whose touches are recorded, as it was asked for.
-pub struct Whose<'a> {
+/// Options that name the target whose touches are recorded.
+pub struct TargetOptions<'a> {
     /// A process by its id or name.
     pub pid: Option<&'a str>,
     /// A control group.
@@ -110,7 +114,7 @@ pub struct Whose<'a> {
     pub hint: &'static str,
 }
 
-impl Whose<'_> {
+impl TargetOptions<'_> {
     /// What is recorded, and its name.
     ///
     /// # Errors
@@ -164,37 +168,37 @@ impl Whose<'_> {
 }
 
 /// A recording that is ready to begin.
-pub struct Session {
+pub struct PreparedRecording {
     recorder: Recorder,
     contents: Contents,
     header: Header,
 }
 
-impl Session {
+impl PreparedRecording {
     /// Gets ready: no longer than a time, with so large a share of it for the recorder; the directory is that of the file.
     ///
     /// # Errors
     /// As [`Recorder::open`].
     pub fn open(
-        whose: &Whose<'_>,
+        whose: &TargetOptions<'_>,
         (target, name): (Target, String),
         (time, overhead): (Option<Duration>, f64),
         dir: Option<PathBuf>,
-    ) -> Result<Session> {
+    ) -> Result<PreparedRecording> {
         let contents = Contents::new(&target);
         let settings = Settings { target, time, overhead, dir };
         let page = u32::try_from(process::page_size()).unwrap_or(4096);
         let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };
         let recorder = Recorder::open(&Root::live(), settings).map_err(|error| whose.refused(error))?;
         announce(&recorder);
-        Ok(Session { recorder, contents, header })
+        Ok(PreparedRecording { recorder, contents, header })
     }
 
     /// Starts the command, if there is one; its standard output goes there.
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(&mut self, whose: &Whose<'_>, stdout: Stdio) -> Result<Option<Child>> {
+    pub fn start(&mut self, whose: &TargetOptions<'_>, stdout: Stdio) -> Result<Option<Child>> {
         let Some((program, arguments)) = whose.command.split_first() else { return Ok(None) };
         process::adopt_orphans()?;
         let started = Command::new(program).args(arguments).stdout(stdout).spawn();
@@ -207,7 +211,7 @@ impl Session {
     /// # Errors
     /// As [`Recorder::record`].
     pub fn write(self, out: &mut dyn Write) -> Result<(Recorded, Result<Sample, String>), CaptureError> {
-        let Session { recorder, mut contents, header } = self;
+        let PreparedRecording { recorder, mut contents, header } = self;
         let terminal = Terminal::new();
         let mut writer = Writer::new(out, &header)?;
         let recorded = recorder.record(&mut writer, |so_far| {
@@ -240,8 +244,8 @@ fn announce(recorder: &Recorder) {
 ///
 /// # Errors
 /// It cannot be waited for.
-pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<(ExitStatus, Usage)> {
-    if matches!(ended, Some(Ended::Signal) | None) {
+pub fn finish(child: &mut Child, ended: Option<EndReason>) -> Result<(ExitStatus, Usage)> {
+    if matches!(ended, Some(EndReason::Signal) | None) {
         process::ask_to_end(child);
     }
     Ok(process::wait_with_usage(child)?)
@@ -251,7 +255,7 @@ pub fn finish(child: &mut Child, ended: Option<Ended>) -> Result<(ExitStatus, Us
 /// was last looked at. Of a command that was ended by us nothing is missing, nor where the end of each process was seen.
 pub fn unseen(done: &Recorded, usage: &Usage) -> Option<(Bytes, Bytes)> {
     let seen = Bytes(done.resident_peak.saturating_mul(process::page_size()));
-    (done.ended == Ended::Processes && done.last_lost > 0 && seen.0 < usage.max_rss.0 / 20 * 19)
+    (done.ended == EndReason::Processes && done.last_lost > 0 && seen.0 < usage.max_rss.0 / 20 * 19)
         .then_some((usage.max_rss, seen))
 }
 
@@ -271,9 +275,9 @@ fn report(path: &str, size: Bytes, done: &Recorded, sample: &Result<Sample, Stri
         if done.processes == 1 { "" } else { "es" },
         bytes(done.resident_peak),
         match done.ended {
-            Ended::Processes | Ended::Time => "",
-            Ended::Signal => "; ended by a signal",
-            Ended::Disk => "; ended early, since less than 64 MiB of the disk are free",
+            EndReason::Processes | EndReason::Time => "",
+            EndReason::Signal => "; ended by a signal",
+            EndReason::Disk => "; ended early, since less than 64 MiB of the disk are free",
         }
     )];
     let proof = &done.proof;

@@ -44,7 +44,7 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
         }
         // What this user cannot read only counts.
         let number = state::path().ok().and_then(|path| StateDir::open_existing(&path).ok().flatten());
-        let number = number.map_or(Ok(1), |state| Standing::of(&state).next())?;
+        let number = number.map_or(Ok(1), |state| Standing::new(&state).next())?;
         let steps = Revert::around(revert.as_ref(), number, steps);
         output::text(&steps.iter().map(|(step, _)| step.line() + "\n").collect::<String>())?;
         answers::unchanged(plan).iter().for_each(|line| stdio::tell(line));
@@ -90,7 +90,7 @@ pub fn apply(plan: &Plan, how: &How, live: bool, shown: impl FnOnce() -> Result<
     let applied = transaction.apply(request, &mut |line| stdio::tell(line))?;
     let number = applied.number;
     let undone = |harm: String| -> Result<()> {
-        let (changes, _) = Standing::of(lock.state()).list()?;
+        let (changes, _) = Standing::new(lock.state()).list()?;
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }

@@ -129,7 +129,7 @@ fn configured(root: &Root) -> Configured {
 fn set_again(steps: &[HeldStep], undone: &Undone, configured: &Configured) -> Vec<String> {
     let lines = steps.iter().filter_map(|held| {
         let (key, before, after) = held.step.sysctl()?;
-        let last = configured.of(&key).last().filter(|last| last.value == after && last.value != before)?;
+        let last = configured.for_key(&key).last().filter(|last| last.value == after && last.value != before)?;
         let is_named = undone.left.iter().any(|left| left.contains(&last.file));
         let file = ramline_units::quoted_path(Path::new(&last.file));
         (!is_named && !held.was_so).then(|| {

@@ -36,7 +36,7 @@ pub struct Diff {
 /// All changes of this user's state directory.
 pub fn all() -> Result<(Vec<StandingChange>, Vec<String>)> {
     let Some(state) = StateDir::open_existing(&state::path()?)? else { return Ok(Default::default()) };
-    let (changes, unreadable) = Standing::of(&state).list()?;
+    let (changes, unreadable) = Standing::new(&state).list()?;
     Ok((changes, unreadable.into_iter().map(|record| record.error.to_string()).collect()))
 }
 
@@ -97,8 +97,8 @@ fn report(root: &Root, change: &StandingChange, boot: &str) -> ChangeReport {
     }
 }
 
-/// An ordinary user has a state directory of its own, which says nothing of what root has changed.
-pub fn of_root(command: &str) -> Result<()> {
+/// Refuses where root has records: an ordinary user has a state directory of its own, which says nothing of what root has changed.
+pub fn must_see_roots(command: &str) -> Result<()> {
     let is_roots = std::env::var_os("RAMLINE_STATE_DIR").is_none()
         && StateDir::default_path(0, None, None).is_some_and(|dir| dir.exists());
     if is_roots { whom::must_be_root(command, "the records of changes are root's") } else { Ok(()) }
@@ -110,7 +110,7 @@ impl Status {
     /// # Errors
     /// The state directory cannot be used.
     pub fn run(&self) -> Result<u8> {
-        of_root("tune status")?;
+        must_see_roots("tune status")?;
         let list = list(&Root::live())?;
         let depth = if self.all { Depth::All } else { Depth::Brief };
         self.format.print(&Versioned::new(&list), |style| list.sheet().text(style, depth))?;
@@ -124,7 +124,7 @@ impl History {
     /// # Errors
     /// The state directory cannot be used.
     pub fn run(&self) -> Result<u8> {
-        of_root("tune history")?;
+        must_see_roots("tune history")?;
         let list = list(&Root::live())?;
         self.format.print(&Versioned::new(&list), |style| history(&list).text(style, Depth::All))?;
         Ok(exit::DONE)
@@ -155,7 +155,7 @@ impl Diff {
     /// # Errors
     /// There is no such change.
     pub fn run(&self) -> Result<u8> {
-        of_root("tune diff")?;
+        must_see_roots("tune diff")?;
         let change = meant(self.number, "show", |_| true)?;
         let root = Root::live();
         let mut out = String::new();

@@ -66,7 +66,7 @@ fn look(change: &ChangeReport, configured: Option<&Configured>) -> BootFound {
         let key = path.replace('/', ".");
         let before = values.split(" -> ").next().unwrap_or_default();
         let now = step.now.clone().unwrap_or_else(|| before.to_owned());
-        let by = configured.and_then(|all| all.of(&key).filter(|setting| setting.value == now).last());
+        let by = configured.and_then(|all| all.for_key(&key).filter(|setting| setting.value == now).last());
         let by = by.map(|setting| format!(", set by {}:{}", setting.file, setting.line)).unwrap_or_default();
         let own = if step.stands == StepStands::Before && by.is_empty() { ", as before the change" } else { "" };
         format!("{key} was {now}{by}{own}")

@@ -6,7 +6,7 @@
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use super::{Above, Found, MOST, Walk, join, path_of};
+use super::{Above, FoundGroups, MOST, Walk, join, path_of};
 use crate::prelude::*;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::Groups;
@@ -15,14 +15,14 @@ use ramline_units::Limit;
 /// Pages that a processor takes of a group's counter at once (`MEMCG_CHARGE_BATCH`, mm/memcontrol.c).
 const BATCH: u64 = 64;
 
-/// What is known of the groups of this machine.
+/// Cache of the groups of this machine.
 #[derive(Debug, Default)]
-pub struct Again {
-    known: BTreeMap<PathBuf, Known>,
+pub struct GroupCache {
+    known: BTreeMap<PathBuf, CachedGroup>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedGroup {
     /// As the snapshot names it.
     name: String,
     inode: u64,
@@ -37,7 +37,7 @@ struct Known {
 /// A group to be looked at: what is known of the group above, and whether that is at a limit.
 type Waiting = (PathBuf, Above, bool);
 
-impl Again {
+impl GroupCache {
     /// Forgets all: the next look reads everything.
     pub fn forget(&mut self) {
         self.known.clear();
@@ -63,7 +63,7 @@ impl Again {
                         unchanged.push(known.name.clone());
                         known
                     }
-                    None => match Known::read(walk, &below, above, batch, out) {
+                    None => match CachedGroup::read(walk, &below, above, batch, out) {
                         Some(known) => known,
                         None => {
                             // Another may have come with it: links alone do not say so.
@@ -91,7 +91,7 @@ impl Again {
     }
 }
 
-impl Known {
+impl CachedGroup {
     fn is_as_before(&self, walk: &Walk<'_>, below: &Path) -> bool {
         if self.at_limit || self.current.is_none() {
             return false;
@@ -101,14 +101,14 @@ impl Known {
         stat.st_ino == self.inode && stat.st_nlink == self.links && usage(walk.version, &dir) == self.current
     }
 
-    fn read(walk: &Walk<'_>, below: &Path, above: Above, batch: Bytes, out: &mut Groups) -> Option<Known> {
+    fn read(walk: &Walk<'_>, below: &Path, above: Above, batch: Bytes, out: &mut Groups) -> Option<CachedGroup> {
         let dir = walk.mount.join(below);
         let stat = rustix::fs::statat(CWD, &dir, AtFlags::SYMLINK_NOFOLLOW).ok();
-        let mut found = Found::default();
+        let mut found = FoundGroups::default();
         walk.one(&(below.to_owned(), above), &mut found);
         let group = found.groups.list.last();
         let own = found.next.first().map_or(above, |(_, above)| *above);
-        let known = stat.map(|stat| Known {
+        let known = stat.map(|stat| CachedGroup {
             name: path_of(below.as_os_str()),
             inode: stat.st_ino,
             links: if group.is_some() { stat.st_nlink } else { 0 },
@@ -172,7 +172,7 @@ mod tests {
             own_events: false,
             open: None,
         };
-        let mut known = Again::default();
+        let mut known = GroupCache::default();
         let mut read = || {
             let mut out = Groups { complete: true, ..Groups::default() };
             let unchanged = known.look(&walk, Above::the_top(true), Bytes(4096), &mut out);

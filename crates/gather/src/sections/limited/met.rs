@@ -7,22 +7,22 @@ use super::super::open::GroupDir;
 use super::super::reader::Reader;
 use crate::prelude::*;
 
-pub struct Met<'a> {
+pub struct LimitedGroups<'a> {
     pub version: Version,
     pub mount: &'a Path,
     /// Groups of version 2 count for themselves alone.
     pub own_counts: bool,
 }
 
-/// What one thread has found: paths below the mount.
+/// Paths below the mount that one thread has found.
 #[derive(Default)]
-struct Found {
+struct FoundPaths {
     met: Vec<PathBuf>,
     next: Vec<PathBuf>,
     buffer: Vec<u8>,
 }
 
-impl Met<'_> {
+impl LimitedGroups<'_> {
     /// Paths below the mount; of a capture also of groups whose counters are not in it. False where time was up before the last.
     pub fn paths(&self, reader: &Reader<'_>, is_late: impl Fn() -> bool + Sync) -> (Vec<PathBuf>, bool) {
         let (mut met, mut level, mut complete) = (Vec::new(), vec![PathBuf::new()], true);
@@ -33,7 +33,7 @@ impl Met<'_> {
                 complete = all;
                 found
             } else {
-                let mut found = Found::default();
+                let mut found = FoundPaths::default();
                 level.iter().for_each(|below| self.captured(reader, below, &mut found));
                 vec![found]
             };
@@ -46,7 +46,7 @@ impl Met<'_> {
         (met, complete)
     }
 
-    fn live(&self, below: &Path, found: &mut Found) {
+    fn live(&self, below: &Path, found: &mut FoundPaths) {
         let Ok(dir) = GroupDir::open(&self.mount.join(below)) else { return };
         match self.met(|name| dir.text(name, &mut found.buffer).ok()) {
             Some(true) => found.met.push(below.to_path_buf()),
@@ -59,7 +59,7 @@ impl Met<'_> {
         found.next.extend(dir.directories().unwrap_or_default().iter().map(|name| below.join(name)));
     }
 
-    fn captured(&self, reader: &Reader<'_>, below: &Path, found: &mut Found) {
+    fn captured(&self, reader: &Reader<'_>, below: &Path, found: &mut FoundPaths) {
         let dir = self.mount.join(below);
         match self.met(|name| reader.text(dir.join(name)).ok()) {
             Some(false) if self.counts_below(|name| reader.exists(dir.join(name))) => return,

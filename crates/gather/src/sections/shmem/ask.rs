@@ -27,7 +27,7 @@ impl Asker {
         let method = if swap.freeswap == swap.totalswap {
             Method::NoSwapUsed
         } else {
-            match own.map(File::from).and_then(|file| residency::of(&file, Path::new("memfd")).ok()) {
+            match own.map(File::from).and_then(|file| residency::count(&file, Path::new("memfd")).ok()) {
                 Some(seen) if seen.method == residency::Method::Cachestat => Method::Cachestat,
                 Some(_) => Method::Mincore,
                 None => Method::Unknown,
@@ -44,7 +44,7 @@ impl Asker {
             Method::NoSwapUsed => Amount { resident: allocated, ..none },
             Method::Unknown => Amount { either: allocated, ..none },
             Method::Cachestat | Method::Mincore => {
-                let seen = open().and_then(|fd| residency::of(&File::from(fd), Path::new("file")).ok());
+                let seen = open().and_then(|fd| residency::count(&File::from(fd), Path::new("file")).ok());
                 let Some(seen) = seen else { return Amount { either: allocated, ..none } };
                 let bytes = |pages: u64| Bytes(pages.saturating_mul(self.page));
                 let resident = bytes(seen.cached);

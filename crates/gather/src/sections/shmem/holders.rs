@@ -29,9 +29,9 @@ pub struct Attached {
     pub huge: bool,
 }
 
-/// What all processes hold together.
+/// Shared memory held by all processes together.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct SharedHoldings {
     /// Device and inode of files that have a name.
     pub named: HashSet<(u64, u64)>,
     pub objects: Vec<Object>,
@@ -47,9 +47,9 @@ pub struct Held {
 /// Kind, device, inode, and for a segment its name space: numbers of segments and of inodes may coincide.
 type Key = (ObjectKind, u64, u64, u64);
 
-impl Held {
-    pub fn look(root: &Root, spaces: &Spaces, asker: &Asker, end: Instant) -> Held {
-        let (mut held, proc) = (Held::default(), root.path("/proc"));
+impl SharedHoldings {
+    pub fn look(root: &Root, spaces: &Spaces, asker: &Asker, end: Instant) -> SharedHoldings {
+        let (mut held, proc) = (SharedHoldings::default(), root.path("/proc"));
         held.walk.processes_complete = true;
         let own_ipc = fs::read_link(proc.join("self/ns/ipc")).ok().and_then(|link| number_in_link(&link));
         let mut text = Vec::new();
@@ -121,7 +121,7 @@ impl Process<'_> {
         read.map_err(|error| if denied(error) { Errno::ACCESS } else { Errno::SRCH })
     }
 
-    fn maps(&mut self, held: &mut Held, text: &mut Vec<u8>) -> Result<(), Errno> {
+    fn maps(&mut self, held: &mut SharedHoldings, text: &mut Vec<u8>) -> Result<(), Errno> {
         self.read("maps", text)?;
         let mut extents: HashMap<Key, u64> = HashMap::new();
         for line in text.split(|b| *b == b'\n') {
@@ -147,7 +147,7 @@ impl Process<'_> {
     }
 
     /// A System V segment: inode numbers are segment ids there.
-    fn segment(&mut self, held: &mut Held, map: &Mapping<'_>, internal: bool) {
+    fn segment(&mut self, held: &mut SharedHoldings, map: &Mapping<'_>, internal: bool) {
         let ipc = rustix::fs::readlinkat(&self.dir, "ns/ipc", Vec::new()).ok();
         let ipc = ipc.and_then(|link| number_in_link(Path::new(link.to_str().ok()?)));
         if ipc == self.own_ipc {
@@ -162,7 +162,7 @@ impl Process<'_> {
         }
     }
 
-    fn mapped(&mut self, held: &mut Held, map: &Mapping<'_>, key: Key) {
+    fn mapped(&mut self, held: &mut SharedHoldings, map: &Mapping<'_>, key: Key) {
         let link = format!("map_files/{:x}-{:x}", map.start, map.end);
         let mut named = false;
         let (dir, asker) = (self.dir.as_fd(), self.asker);
@@ -175,7 +175,7 @@ impl Process<'_> {
     }
 
     /// Notes that this process holds an object; one that has a name after all is taken back.
-    fn hold(&mut self, held: &mut Held, index: Option<usize>, named: Option<(u64, u64)>, how: How) {
+    fn hold(&mut self, held: &mut SharedHoldings, index: Option<usize>, named: Option<(u64, u64)>, how: How) {
         let Some(index) = index else { return };
         if let Some(file) = named {
             held.named.insert(file);
@@ -203,17 +203,17 @@ impl Process<'_> {
         }
     }
 
-    fn fds(&mut self, held: &mut Held) -> Result<(), Errno> {
+    fn fds(&mut self, held: &mut SharedHoldings) -> Result<(), Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::openat(&self.dir, "fd", flags, Mode::empty())?;
         let spaces = self.spaces;
-        let space = spaces.of(self.pid);
+        let space = spaces.for_process(self.pid);
         let mut buffer = Vec::new();
         for entry in rustix::fs::Dir::read_from(&dir)?.flatten() {
             let name = entry.file_name();
             let Ok(link) = rustix::fs::readlinkat(&dir, name, std::mem::take(&mut buffer)) else { continue };
             let path = link.as_bytes();
-            if let Some(file) = Candidate::of(path, space) {
+            if let Some(file) = Candidate::from_path(path, space) {
                 self.fd(held, &name.to_string_lossy(), path, file, space);
             }
             buffer = link.into_bytes();
@@ -221,7 +221,7 @@ impl Process<'_> {
         Ok(())
     }
 
-    fn fd(&mut self, held: &mut Held, number: &str, path: &[u8], file: Candidate, space: Option<&Space>) {
+    fn fd(&mut self, held: &mut SharedHoldings, number: &str, path: &[u8], file: Candidate, space: Option<&Space>) {
         let mut text = Vec::new();
         if file != Candidate::Internal && self.read(&format!("fdinfo/{number}"), &mut text).is_err() {
             return;
@@ -266,7 +266,7 @@ impl Process<'_> {
         self.hold(held, index, None, How::Open);
     }
 
-    fn graphics(&mut self, held: &mut Held, text: &str) {
+    fn graphics(&mut self, held: &mut SharedHoldings, text: &str) {
         let Some(mut client) = drm_fdinfo(text) else { return };
         if held.clients.insert((client.driver.clone(), client.device.clone(), client.client)) {
             client.holder = Holder { open: true, ..self.holder() };
@@ -337,7 +337,7 @@ pub enum Candidate {
 }
 
 impl Candidate {
-    pub fn of(path: &[u8], space: Option<&Space>) -> Option<Candidate> {
+    pub fn from_path(path: &[u8], space: Option<&Space>) -> Option<Candidate> {
         match path {
             b"/dev/null" | b"/dev/zero" | b"/dev/random" | b"/dev/urandom" => None,
             _ if path.starts_with(b"/dev/dri/") => Some(Candidate::Graphics),
@@ -369,7 +369,7 @@ mod tests {
         let mut space = Space::default();
         space.points.insert(b"/".to_vec(), false);
         space.points.insert(b"/dev".to_vec(), true);
-        let of = |path: &str| Candidate::of(path.as_bytes(), Some(&space));
+        let of = |path: &str| Candidate::from_path(path.as_bytes(), Some(&space));
         assert_eq!(of("socket:[3]"), None);
         assert_eq!(of("/net/dead (deleted)"), None);
         assert_eq!(of("/dev/null"), None);
@@ -377,6 +377,6 @@ mod tests {
         assert_eq!(of("/memfd:x (deleted)"), Some(Candidate::Internal));
         assert_eq!(of("/memfd:x"), None, "a file of that name on a disk");
         assert_eq!(of("/dev/dri/card0"), Some(Candidate::Graphics));
-        assert_eq!(Candidate::of(b"/dev/x", None), None);
+        assert_eq!(Candidate::from_path(b"/dev/x", None), None);
     }
 }

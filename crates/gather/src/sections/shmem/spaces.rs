@@ -86,7 +86,7 @@ impl Spaces {
         u64::try_from(self.spaces.len()).unwrap_or(u64::MAX)
     }
 
-    pub fn of(&self, pid: u32) -> Option<&Space> {
+    pub fn for_process(&self, pid: u32) -> Option<&Space> {
         self.spaces.get(self.of_process.get(&pid)?)
     }
 

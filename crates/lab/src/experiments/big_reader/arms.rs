@@ -53,7 +53,7 @@ const WAYS: &[Way] = &[
 ];
 
 /// The way of an arm that [`parse`] has made.
-pub fn of(arm: &Arm) -> Option<Way> {
+pub fn for_arm(arm: &Arm) -> Option<Way> {
     let name = arm.name.split(':').next()?;
     WAYS.iter().find(|way| way.name == name).copied()
 }
@@ -94,7 +94,7 @@ pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
     let lru = name(&|arm| arm.settings.contains_key("lru") && !generations).map(|arm| {
         format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)")
     });
-    let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::DontCache)));
+    let uncached = name(&|arm| for_arm(arm).is_some_and(|way| way.how == Some(ReadMethod::DontCache)));
     let uncached = uncached.and_then(|arm| Some(format!("setting {arm}: {}", no_dontcache(dir)?)));
     let reason = |text| Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}"));
     [lru, uncached].into_iter().flatten().map(reason).collect()
@@ -112,30 +112,30 @@ fn no_dontcache(dir: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn of_text(text: &str) -> Result<Vec<Arm>> {
+    fn from_text(text: &str) -> Result<Vec<Arm>> {
         parse(&text.split(',').map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn every_arm_of_the_default_and_of_the_help_is_there() {
-        assert_eq!(of_text(DEFAULT).unwrap().len(), 9);
+        assert_eq!(from_text(DEFAULT).unwrap().len(), 9);
         assert!(WAYS.iter().all(|way| HELP.contains(way.name)));
     }
 
     #[test]
     fn the_page_lists_are_a_setting_of_an_arm() {
-        let arms = of_text("plain,plain:mglru,plain:classic").unwrap();
+        let arms = from_text("plain,plain:mglru,plain:classic").unwrap();
         assert_eq!(arms.iter().map(lru).collect::<Vec<_>>(), [None, Some("7"), Some("0")]);
-        assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::Plain))));
-        assert!(of_text("plain:lfu").unwrap_err().to_string().contains("there is no setting 'plain:lfu'"));
-        assert!(of_text("plain,plain").unwrap_err().to_string().contains("stands twice"));
+        assert!(arms.iter().all(|arm| for_arm(arm).is_some_and(|way| way.how == Some(ReadMethod::Plain))));
+        assert!(from_text("plain:lfu").unwrap_err().to_string().contains("there is no setting 'plain:lfu'"));
+        assert!(from_text("plain,plain").unwrap_err().to_string().contains("stands twice"));
     }
 
     #[test]
     fn a_kernel_without_generations_refuses_them_by_name() {
         let tree = tempfile::tempdir().unwrap();
-        let reasons = impossible(&Root::new(tree.path()), &of_text("plain:mglru").unwrap(), tree.path());
+        let reasons = impossible(&Root::new(tree.path()), &from_text("plain:mglru").unwrap(), tree.path());
         assert!(reasons[0].text.contains("plain:mglru") && reasons[0].hint.contains("--arms none"), "{reasons:?}");
-        assert!(impossible(&Root::new(tree.path()), &of_text("plain").unwrap(), tree.path()).is_empty());
+        assert!(impossible(&Root::new(tree.path()), &from_text("plain").unwrap(), tree.path()).is_empty());
     }
 }

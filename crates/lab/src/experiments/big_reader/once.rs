@@ -39,7 +39,7 @@ type Streamed = std::result::Result<Response, Verdict>;
 
 impl Once<'_> {
     pub fn run(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let way = arms::of(arm).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
+        let way = arms::for_arm(arm).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
         self.found.describe(record);
         record.notes.extend(requirements::settle(bench.root, Duration::ZERO, bench.run)?);
         let switch = knobs::file(bench.root, Knob::Mglru);

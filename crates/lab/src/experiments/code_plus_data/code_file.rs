@@ -11,7 +11,7 @@ use super::plan::{CodePlusDataPlan, Ground};
 use super::settings::CODE_UNITS;
 use crate::limited::hold_file;
 use crate::prelude::*;
-use ramline_predict::known::PLAIN;
+use ramline_predict::calibration::PLAIN;
 
 /// What has been set up.
 pub struct Scratch {

@@ -20,7 +20,7 @@ pub use self::settings::NAME;
 use self::settings::Settings;
 use crate::limited::options;
 use crate::prelude::*;
-use crate::series::{self, Consent, Done, Env, Order};
+use crate::series::{self, Consent, Env, Order, SeriesResult};
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -162,7 +162,12 @@ impl Series for CodePlusData {
 ///
 /// # Errors
 /// As [`series::run`].
-pub fn run(env: &Env<'_>, plan: &CodePlusDataPlan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
+pub fn run(
+    env: &Env<'_>,
+    plan: &CodePlusDataPlan,
+    consent: Consent,
+    progress: &mut dyn Progress,
+) -> Result<SeriesResult> {
     let params = plan.settings.params(&table());
     let order = Order { experiment: &EXPERIMENT, params: &params, resume: None };
     series::run(env, &order, &mut plan.planned(), consent, progress)

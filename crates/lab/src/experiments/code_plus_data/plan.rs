@@ -3,7 +3,7 @@
 mod unprivileged;
 
 use super::settings::{CODE_UNITS, NAME, Settings};
-use crate::limited::plan::{self as limited, Wanted};
+use crate::limited::plan::{self as limited, SeriesRequest};
 use crate::prelude::*;
 
 /// What the code file lies on.
@@ -57,7 +57,7 @@ impl CodePlusDataPlan {
             check.extend(unprivileged::reasons(hierarchy.as_ref(), &settings));
         }
         let (limit, dir, allow_busy) = (settings.limit(), settings.dir.as_deref(), settings.allow_busy);
-        let wanted = Wanted { name: NAME, arms: &arms, limit, scratch, dir, allow_busy };
+        let wanted = SeriesRequest { name: NAME, arms: &arms, limit, scratch, dir, allow_busy };
         let (place, doubts) = wanted.look(root, &mut check)?;
         let mut ground = Ground::OwnFs;
         if let Some(place) = place.as_ref().filter(|_| is_unprivileged()) {

@@ -6,7 +6,7 @@ use super::code_file::Scratch;
 use super::plan::{CodePlusDataPlan, Ground};
 use super::report::WorkTask;
 use crate::limited::Sizes;
-use crate::limited::run::OneRun;
+use crate::limited::run::RunSetup;
 use crate::prelude::*;
 
 /// What all runs share.
@@ -31,7 +31,7 @@ impl Runner<'_> {
         bench.progress.phase("evicting the code, making the sandbox");
         scratch.set_read_ahead(settings.read_ahead(arm), bench.run)?;
         scratch::evict(&scratch.code)?;
-        let one = OneRun {
+        let one = RunSetup {
             kind: super::NAME,
             sizes: self.sizes(arm),
             files: std::slice::from_ref(&scratch.code),

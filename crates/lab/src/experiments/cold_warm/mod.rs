@@ -79,7 +79,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
                 let looked = std::fs::metadata(path).map_err(|error| LabError::file("look at", path, error))?;
                 size = Some(Bytes(looked.len()));
             }
-            FileSet::of_files(std::slice::from_ref(path))?;
+            FileSet::from_files(std::slice::from_ref(path))?;
             file.clone_from(path);
         }
     }
@@ -179,15 +179,15 @@ impl Series for ColdWarm {
                 // A number no run of the series has.
                 let group = self.group(u32::MAX, bench)?.map(|(group, _)| group);
                 let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout, look: None };
-                self.files = FileSet::of_command(order, list.as_deref(), bench.run)?.0;
+                self.files = FileSet::from_command(order, list.as_deref(), bench.run)?.0;
                 bench.run.undo_to(mark)?;
             }
-            Subject::File(path) => self.files = FileSet::of_files(std::slice::from_ref(path))?,
+            Subject::File(path) => self.files = FileSet::from_files(std::slice::from_ref(path))?,
             Subject::Size(size) => {
                 bench.progress.step(&format!("writing a file of {size}"));
                 let dir = self.own_dir(bench)?;
                 self.file = bench.run.make_file(&dir.join("file"), |file| scratch::fill(file, *size))?;
-                self.files = FileSet::of_files(std::slice::from_ref(&self.file))?;
+                self.files = FileSet::from_files(std::slice::from_ref(&self.file))?;
             }
         }
         self.files.find_what_stays(bench.root)

@@ -48,7 +48,7 @@ impl ColdWarm {
 fn prove_fresh(path: &Path, record: &mut RunRecord) -> Result<()> {
     let file = input::open("read", path)?;
     let length = file.metadata().map_err(|error| LabError::file("look at", path, error))?.len();
-    let state = residency::of_ranges(&file, path, &[(0, u64::MAX >> 1)])?;
+    let state = residency::count_ranges(&file, path, &[(0, u64::MAX >> 1)])?;
     let bytes = |count: u64| Bytes(count.saturating_mul(process::page_size()));
     let there = format!("{} of {}", bytes(state.cached).min(Bytes(length)), Bytes(length));
     record.verified.insert("needed pages in the page cache before the run".to_owned(), there);

@@ -43,7 +43,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["clean kept", "mapped kept", "free gained"],
     child: Some(holder::hold),
-    study: Study::Series,
+    study: Study::Dropped,
     forecast: None,
     open,
 };
@@ -87,7 +87,7 @@ fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
 fn levels(given: &[String]) -> Result<Vec<Level>> {
     let mut out = Vec::new();
     for text in given {
-        let level = text.parse().ok().and_then(Level::of).filter(|level| !out.contains(level));
+        let level = text.parse().ok().and_then(Level::from_number).filter(|level| !out.contains(level));
         let wrong = || {
             let text = format!("'{}' is not one of the levels 1, 2 and 3, each once", text.escape_debug());
             LabError::usage(text, format!("ramline lab run {NAME} --levels 1,3"))
@@ -161,7 +161,7 @@ impl Series for DropCaches {
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let files = prepared(&self.made)?;
-        let level = arm.settings.get("drop_caches").and_then(|number| number.parse().ok()).and_then(Level::of);
+        let level = arm.settings.get("drop_caches").and_then(|number| number.parse().ok()).and_then(Level::from_number);
         let level = level.ok_or_else(|| LabError::usage("there is no such level", "ramline lab list"))?;
         self.found.describe(record);
         files.read.iter().try_for_each(|path| scratch::evict(path))?;
@@ -188,7 +188,7 @@ impl DropCaches {
         bench: &mut Bench<'_>,
     ) -> Result<()> {
         let begin = Instant::now();
-        let mut holder = Supervisor::<()>::of_task(NAME, task, group, bench.run)?;
+        let mut holder = Supervisor::<()>::from_task(NAME, task, group, bench.run)?;
         bench.progress.phase("bringing five kinds of pages in");
         loop {
             match holder.next_event()? {

@@ -172,7 +172,7 @@ impl<'a> Looker<'a> {
 
     fn count(&self, kind: DropKind) -> Result<KindCount> {
         let path = self.path(kind);
-        let seen = residency::of(&scratch::open(path)?, path)?;
+        let seen = residency::count(&scratch::open(path)?, path)?;
         let unwritten = seen.dirty.zip(seen.writeback).map(|(dirty, writeback)| dirty + writeback);
         let by_mincore = scratch::map(path)?.resident_pages()?;
         Ok(KindCount { kind, cached: seen.cached, unwritten, by_mincore })

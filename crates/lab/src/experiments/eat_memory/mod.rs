@@ -54,7 +54,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     figures: &["obtained", "free said"],
     child: Some(allocate::allocate),
-    study: Study::Series,
+    study: Study::Eaten,
     forecast: None,
     open,
 };

@@ -21,7 +21,7 @@ pub fn follow(
     bench: &mut Bench<'_>,
 ) -> Result<()> {
     let limit = plan.values.limit_of(arm);
-    let mut child = Supervisor::<AllocateReport>::of_task(NAME, task, group, bench.run)?;
+    let mut child = Supervisor::<AllocateReport>::from_task(NAME, task, group, bench.run)?;
     let observer = Observer::new(bench.root, Some(group), false);
     let mut dog = Watchdog::new(Limits { room: margin(bench.root)?, ..limits(plan, bench.deadline) });
     let mut run = EatRun { step: plan.values.step, limit, tree: tree(task), ..EatRun::default() };

@@ -121,7 +121,7 @@ impl ForkStorm {
         record: &mut RunRecord,
         bench: &mut Bench<'_>,
     ) -> Result<Vec<(Stage, GroupStat)>> {
-        let mut holder = Supervisor::<ForkReport>::of_task(NAME, task, group, bench.run)?;
+        let mut holder = Supervisor::<ForkReport>::from_task(NAME, task, group, bench.run)?;
         let late = bench.deadline.map_or(Instant::now() + self.timeout, |end| end.min(Instant::now() + self.timeout));
         let (begin, mut looks, mut last) = (process::monotonic(), Vec::new(), ForkReport::default());
         let end = loop {

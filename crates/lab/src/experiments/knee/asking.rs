@@ -35,7 +35,7 @@ impl Search {
         // In use now, and a moment later perhaps a little more of it.
         self.floor = if without_swap { guard.least + STEP } else { Bytes::ZERO };
         if let Some(beside) = guard.beside() {
-            let asked = client::Asked { client_only: true, ..self.asked(&ran) };
+            let asked = client::CommandUse { client_only: true, ..self.asked(&ran) };
             self.outside = client::look_at(&beside.outside, &asked, bench.root)?;
         }
         let (start, floor) = (self.start, self.floor);
@@ -140,7 +140,7 @@ impl Search {
 fn evict(files: &std::collections::BTreeSet<PathBuf>) {
     for path in files {
         // Devices, pipes, files in memory and what has gone meanwhile have nothing to evict.
-        if let Ok(set) = FileSet::of_files(std::slice::from_ref(path)) {
+        if let Ok(set) = FileSet::from_files(std::slice::from_ref(path)) {
             set.bring_about(Warmth::Cold).ok();
         }
     }

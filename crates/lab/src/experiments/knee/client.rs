@@ -43,9 +43,9 @@ impl Look for Beside {
     }
 }
 
-/// What the command was, and what it used.
+/// The command, and what it used.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct CommandUse<'a> {
     pub argv: &'a [String],
     pub within: f64,
     pub client_only: bool,
@@ -57,7 +57,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// A service outside does a part of the work that is larger than the margin.
-pub fn look_at(outside: &Outside, asked: &Asked<'_>, root: &Root) -> Result<Vec<String>> {
+pub fn look_at(outside: &Outside, asked: &CommandUse<'_>, root: &Root) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     if let Some(service) = outside.service(root, asked.cpu, asked.peak, asked.within) {
         let program = asked.argv.first().map(String::as_str).unwrap_or_default();
@@ -76,7 +76,7 @@ pub fn look_at(outside: &Outside, asked: &Asked<'_>, root: &Root) -> Result<Vec<
     Ok(notes)
 }
 
-fn refusal(service: &Service, text: String, asked: &Asked<'_>) -> LabError {
+fn refusal(service: &Service, text: String, asked: &CommandUse<'_>) -> LabError {
     let (theirs, own) = (service.cpu.as_secs_f64(), asked.cpu.as_secs_f64());
     let program = short(asked.argv.first().map(String::as_str).unwrap_or_default());
     let share = format!("{} used {theirs:.2} s of processor time, {program} {own:.2} s", service.name);

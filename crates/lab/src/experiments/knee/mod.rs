@@ -192,7 +192,7 @@ impl Series for Search {
         let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
         let beside = RefCell::new(client::Beside::new(&group, swap::areas(bench.root)?.is_empty()));
         let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout, look: Some(&beside) };
-        let (files, ran) = FileSet::of_command(order, self.list.as_deref(), bench.run)?;
+        let (files, ran) = FileSet::from_command(order, self.list.as_deref(), bench.run)?;
         let peak = group.stat()?.peak.unwrap_or_default();
         bench.run.undo_to(mark)?;
         self.files = files;
@@ -252,12 +252,12 @@ impl Search {
 
     fn knee(&self) -> Knee {
         let Search { within, resolution, runs, start, least, floor, .. } = *self;
-        Knee::of(&self.records, KneeAsked { within, resolution, runs, start, least, floor })
+        Knee::new(&self.records, KneeAsked { within, resolution, runs, start, least, floor })
     }
 
-    fn asked<'a>(&'a self, ran: &Ran) -> client::Asked<'a> {
+    fn asked<'a>(&'a self, ran: &Ran) -> client::CommandUse<'a> {
         let (argv, within, client_only) = (self.argv.as_slice(), self.within, self.client_only);
-        client::Asked { argv, within, client_only, cpu: ran.usage.cpu(), peak: self.start }
+        client::CommandUse { argv, within, client_only, cpu: ran.usage.cpu(), peak: self.start }
     }
 
     /// The run before this one, where it did not end by itself: what it left may stand in the way.

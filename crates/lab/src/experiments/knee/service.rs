@@ -41,7 +41,7 @@ struct Held {
 pub fn find(root: &Root, hierarchy: &Hierarchy, text: &str) -> Result<Service, Reason> {
     let pid = text.parse::<u32>().ok();
     let dir = match pid {
-        Some(pid) => of_pid(root, hierarchy, pid)?,
+        Some(pid) => group_of_pid(root, hierarchy, pid)?,
         None => named(hierarchy, text)?,
     };
     let path = dir.strip_prefix(&hierarchy.mount).unwrap_or(&dir);
@@ -88,7 +88,7 @@ pub fn find(root: &Root, hierarchy: &Hierarchy, text: &str) -> Result<Service, R
     Ok(Service { name, group, processes: pids.len(), held: None })
 }
 
-fn of_pid(root: &Root, hierarchy: &Hierarchy, pid: u32) -> Result<PathBuf, Reason> {
+fn group_of_pid(root: &Root, hierarchy: &Hierarchy, pid: u32) -> Result<PathBuf, Reason> {
     let path = hierarchy
         .group_of(root, pid)
         .map_err(|_| Reason::new(format!("--with {pid}: there is no process {pid}"), "ramline show processes"))?;

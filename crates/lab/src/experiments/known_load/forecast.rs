@@ -11,7 +11,7 @@ use ramline_trace::recording::Recording;
 use ramline_trace::touch::{Memory, Touches};
 
 use super::NAME;
-use super::asked::{self, Asked};
+use super::load_options::{self, LoadOptions};
 use crate::limited::forecast::{Overhead, PredictError, Question};
 use crate::params::Params;
 use crate::prelude::*;
@@ -27,8 +27,8 @@ const BETWEEN: f64 = 300.0;
 /// # Errors
 /// The parameters make no sense.
 pub fn question(params: &Params) -> Result<Question> {
-    let asked = Asked::from_params(params)?;
-    asked_of(Arc::new(asked.load), NAME.to_owned(), Some(("size", 1)), Vec::new(), &asked)
+    let options = LoadOptions::from_params(params)?;
+    question_for(Arc::new(options.load), NAME.to_owned(), Some(("size", 1)), Vec::new(), &options)
 }
 
 /// The forecast question for an access trace, with the settings, limit, contents and read-aheads of these parameters. Where they say nothing of a limit it is that of a known
@@ -36,15 +36,15 @@ pub fn question(params: &Params) -> Result<Question> {
 ///
 /// # Errors
 /// As [`question`].
-pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], params: &Params) -> Result<Question> {
-    let mut asked = Asked::from_params(params)?;
+pub fn from_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], params: &Params) -> Result<Question> {
+    let mut options = LoadOptions::from_params(params)?;
     let command = format!("ramline predict {}", command_line([name.clone()]));
-    asked.limit = asked::limit(params, Bytes(touches.size()), &command)?;
+    options.limit = load_options::limit(params, Bytes(touches.size()), &command)?;
     let assumed = format!(
         "assumed beside the touches: {BETWEEN:.0} ns of the program from one touch to the next, and a limit for what is touched alone, without the program's own memory"
     );
     let left_out = (!left_out.is_empty()).then(|| format!("left out of the file: {}", left_out.join("; ")));
-    asked_of(touches, name, None, [Some(assumed), left_out].into_iter().flatten().collect(), &asked)
+    question_for(touches, name, None, [Some(assumed), left_out].into_iter().flatten().collect(), &options)
 }
 
 /// The forecast question for a recording, with the settings, contents and read-aheads of these parameters, in a group of this limit. Without a time-out a run may take ten times
@@ -52,23 +52,23 @@ pub fn of_touches(touches: Arc<dyn Touches>, name: String, left_out: &[&str], pa
 ///
 /// # Errors
 /// As [`question`].
-pub fn of_recording(
+pub fn from_recording(
     recording: &Arc<Recording>,
     params: &Params,
     limit: Bytes,
     needs: &Needs,
     timeout: Option<Duration>,
 ) -> Result<Question> {
-    let mut asked = Asked::from_params(params)?;
+    let mut options = LoadOptions::from_params(params)?;
     let cpu = Duration::from_nanos(recording.extent().cpu_ns);
-    asked.limit = limit;
-    asked.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
+    options.limit = limit;
+    options.timeout = timeout.unwrap_or_else(|| cpu.saturating_mul(PATIENCE).saturating_add(LEAST_PATIENCE));
     // Outside the lab no observer reads the group's statistics every 100 ms.
-    asked.fresh_statistics = false;
-    let mut ways = ways::ways(recording, asked.seed);
+    options.fresh_statistics = false;
+    let mut ways = ways::ways(recording, options.seed);
     let first = ways.remove(0);
     let name = recording.header().origin.name.clone();
-    let question = asked_of(first, name, None, Vec::new(), &asked)?;
+    let question = question_for(first, name, None, Vec::new(), &options)?;
     let recorded = Some(Recorded::new(recording, needs));
     Ok(Question { others: ways, recorded, overhead: needs.overhead, between: 0.0, ..question })
 }
@@ -81,19 +81,19 @@ pub fn need_of(recording: &Arc<Recording>) -> Result<Needs, PredictError> {
     need::need(recording)
 }
 
-fn asked_of(
+fn question_for(
     load: Arc<dyn Touches>,
     name: String,
     sized_by: Option<(&'static str, u64)>,
     notes: Vec<String>,
-    asked: &Asked,
+    options: &LoadOptions,
 ) -> Result<Question> {
-    let arms: Vec<_> = asked.arms.iter().map(|arm| (arm.clone(), asked.workload(arm))).collect();
+    let arms: Vec<_> = options.arms.iter().map(|arm| (arm.clone(), options.workload(arm))).collect();
     if arms.is_empty() {
         return Err(LabError::usage("no setting is asked for", "ramline predict --settings no-swap,swap:60"));
     }
     let memory = load.regions().into_iter().filter(|region| region.memory != Memory::File);
-    let swap = asked::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
+    let swap = load_options::swap_area(memory.map(|region| region.bytes).fold(0, u64::saturating_add));
     // The worker's own pages are locked and added to its limit.
     let (overhead, between, samples_every) = (Overhead::default(), BETWEEN, SAMPLE_EVERY);
     let (runs, is_virtual) = (RUNS, false);

@@ -3,19 +3,19 @@
 //! The generator ([`ramline_trace::generate`]) says what is touched; the workload is the same binary, started again inside the group. What it
 //! is not: a benchmark of a program; a load is one kind of use, pure.
 
-mod asked;
 pub mod forecast;
+mod load_options;
 mod plan;
 mod worker;
 
 use ramline_gather::hardware;
 use ramline_trace::generate::{Load, Memory};
 
-use self::asked::Asked;
-pub use self::asked::NAME;
+use self::load_options::LoadOptions;
+pub use self::load_options::NAME;
 use self::plan::KnownLoadPlan;
 use self::worker::LoadTask;
-use crate::limited::run::OneRun;
+use crate::limited::run::RunSetup;
 use crate::limited::{Sizes, hold_file, options};
 use crate::prelude::*;
 
@@ -98,8 +98,8 @@ pub struct KnownRegion {
 }
 
 impl KnownLoad {
-    fn of(asked: &Asked) -> KnownLoad {
-        let (load, swap) = (&asked.load, asked.swap_sizes());
+    fn from_options(options: &LoadOptions) -> KnownLoad {
+        let (load, swap) = (&options.load, options.swap_sizes());
         let word = |memory| match memory {
             Memory::File => "file",
             Memory::Anonymous => "anonymous",
@@ -121,10 +121,10 @@ impl KnownLoad {
 }
 
 fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
-    let plan = KnownLoadPlan::checked(root, Asked::from_params(params)?)?;
-    let (sentences, asked) = (plan.sentences(), &plan.asked);
-    let longest_run = SETTLE.saturating_add(asked.timeout).saturating_add(Duration::from_secs(7));
-    let (arms, runs) = (asked.arms.clone(), asked.runs);
+    let plan = KnownLoadPlan::checked(root, LoadOptions::from_params(params)?)?;
+    let (sentences, options) = (plan.sentences(), &plan.options);
+    let longest_run = SETTLE.saturating_add(options.timeout).saturating_add(Duration::from_secs(7));
+    let (arms, runs) = (options.arms.clone(), options.runs);
     let (global, doubts) = (plan.global.clone(), plan.doubts.clone());
     let work = Box::new(KnownLoadSeries { plan, params: params.clone(), made: None });
     Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run, work })
@@ -146,12 +146,12 @@ struct Made {
 
 impl Series for KnownLoadSeries {
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let KnownLoadPlan { asked, place, hierarchy, .. } = &self.plan;
+        let KnownLoadPlan { options, place, hierarchy, .. } = &self.plan;
         bench.run.prepare_cgroups(hierarchy)?;
         bench.progress.step(&format!("writing the files of the load below {}", place.dir.display()));
-        let read_ahead = asked.read_aheads.first().copied().unwrap_or_default();
-        let fs = OwnFs::create(&place.dir, image_size(asked.bytes(true)), read_ahead, bench.run)?;
-        let regions = asked.load.regions().into_iter().enumerate();
+        let read_ahead = options.read_aheads.first().copied().unwrap_or_default();
+        let fs = OwnFs::create(&place.dir, image_size(options.bytes(true)), read_ahead, bench.run)?;
+        let regions = options.load.regions().into_iter().enumerate();
         let files = regions
             .filter(|(_, region)| region.memory == Memory::File)
             .map(|(n, region)| fs.file(&format!("region-{n}"), Bytes(region.bytes)))
@@ -162,23 +162,23 @@ impl Series for KnownLoadSeries {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let (made, KnownLoadPlan { asked, place, hierarchy, .. }) = (prepared(&self.made)?, &self.plan);
+        let (made, KnownLoadPlan { options, place, hierarchy, .. }) = (prepared(&self.made)?, &self.plan);
         requirements::describe(record, Some(hierarchy.version()), Some(place));
         // By hand inside a guest: nobody outside says what its processor is.
         record.emulated = hardware::is_emulated(bench.root);
-        record.workload = asked.workload(arm);
-        record.detail = ramline_units::json::tree(&KnownLoad::of(asked)).ok();
+        record.workload = options.workload(arm);
+        record.detail = ramline_units::json::tree(&KnownLoad::from_options(options)).ok();
         bench.progress.phase("waiting for a quiet moment");
         record.notes.extend(requirements::settle(bench.root, SETTLE, bench.run)?);
         bench.progress.phase("evicting the files, making the sandbox");
         made.fs.set_read_ahead(record.workload.read_ahead, bench.run)?;
         made.files.iter().try_for_each(|path| scratch::evict(path))?;
-        let swap = asked.swap_sizes();
-        let one = OneRun {
+        let swap = options.swap_sizes();
+        let one = RunSetup {
             kind: NAME,
             sizes: Sizes {
                 hierarchy,
-                limit: asked.limit,
+                limit: options.limit,
                 zram: swap.zram(&arm.swap),
                 swap_file: Some((made.fs.dir.join("swap"), swap.area)),
                 hold: Some(&made.hold),
@@ -188,7 +188,7 @@ impl Series for KnownLoadSeries {
             loop_device: true,
             verified: made.fs.verified(),
         };
-        let (timeout, seed) = (record.workload.timeout, asked.seed);
+        let (timeout, seed) = (record.workload.timeout, options.seed);
         let task = |hold| {
             let (params, files) = (self.params.clone(), made.files.clone());
             Ok(LoadTask { params, seed, fill: arm.fill.parse()?, timeout, files, hold })

@@ -1,14 +1,14 @@
 //! What a series of known-load will do, checked against the machine, for the reader to agree to.
 
-use super::asked::{Asked, NAME};
-use crate::limited::plan::{Wanted, global};
+use super::load_options::{LoadOptions, NAME};
+use crate::limited::plan::{SeriesRequest, global};
 use crate::prelude::*;
 
 /// What will be done.
 #[derive(Debug, Clone)]
 pub struct KnownLoadPlan {
-    /// What was asked for.
-    pub asked: Asked,
+    /// Its options.
+    pub options: LoadOptions,
     /// Where scratch files go.
     pub place: Place,
     /// The hierarchy the group is made in.
@@ -26,9 +26,9 @@ impl KnownLoadPlan {
     ///
     /// # Errors
     /// `Refused` with every reason; nothing has been touched.
-    pub fn checked(root: &Root, asked: Asked) -> Result<KnownLoadPlan> {
-        let swap = asked.swap_sizes();
-        let scratch = image_size(asked.bytes(true)) + swap.on_disk(&asked.arms);
+    pub fn checked(root: &Root, options: LoadOptions) -> Result<KnownLoadPlan> {
+        let swap = options.swap_sizes();
+        let scratch = image_size(options.bytes(true)) + swap.on_disk(&options.arms);
         let command = format!("ramline lab run {NAME}");
         let caller =
             Caller { command: &command, smaller: "--size 16MiB", without_swap: "--arms as-configured,no-swap" };
@@ -38,19 +38,20 @@ impl KnownLoadPlan {
             check.extend([Reason::privilege(text, format!("sudo {command}"))]);
         }
         let hierarchy = check.hierarchy();
-        let (arms, limit) = (&asked.arms, asked.limit);
-        let (dir, allow_busy) = (asked.dir.as_deref(), asked.allow_busy);
-        let (place, doubts) = Wanted { name: NAME, arms, limit, scratch, dir, allow_busy }.look(root, &mut check)?;
+        let (arms, limit) = (&options.arms, options.limit);
+        let (dir, allow_busy) = (options.dir.as_deref(), options.allow_busy);
+        let (place, doubts) =
+            SeriesRequest { name: NAME, arms, limit, scratch, dir, allow_busy }.look(root, &mut check)?;
         let (hierarchy, place) = check.conclude(hierarchy.zip(place))?;
         let global = global(root, swap, arms, hierarchy.version());
-        Ok(KnownLoadPlan { asked, place, hierarchy, scratch, global, doubts })
+        Ok(KnownLoadPlan { options, place, hierarchy, scratch, global, doubts })
     }
 
     /// The plan in sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let Asked { load, limit, arms, runs, timeout, .. } = &self.asked;
-        let demand = self.asked.demand();
+        let LoadOptions { load, limit, arms, runs, timeout, .. } = &self.options;
+        let demand = self.options.demand();
         let beyond = match demand.saturating_sub(*limit) {
             Bytes::ZERO => "which fits".to_owned(),
             beyond => format!("{beyond} too much"),

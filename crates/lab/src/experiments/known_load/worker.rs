@@ -5,7 +5,7 @@
 
 use ramline_trace::generate::{Load, Memory};
 
-use super::asked;
+use super::load_options;
 use crate::limited::report::WorkReport;
 use crate::limited::work::{self, Brake, Rounds, Target, now, send};
 use crate::params::Params;
@@ -34,7 +34,7 @@ pub struct LoadTask {
 /// Memory or a file cannot be mapped or read, or the supervisor is gone.
 pub fn work(task: Value) -> Result<()> {
     let task: LoadTask = child::task(task)?;
-    let load = asked::load(&task.params, task.seed)?;
+    let load = load_options::load(&task.params, task.seed)?;
     let touches = load.rounds();
     let (mut filler, buffer) = (Filler::new(task.fill, task.seed), work::buffer(&load));
     process::lock_present()?;

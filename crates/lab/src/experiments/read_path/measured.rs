@@ -169,7 +169,7 @@ pub fn flood(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Res
     loops::remove(&path)?;
     let mut worker = Worker::start(bench.run, None)?;
     worker.execute(&Request::Open { path, write: true }, LIMIT)?;
-    let recorder = Recorder::of_stalls(tracefs, record.order, worker.pid(), bench.run)?;
+    let recorder = Recorder::for_stalls(tracefs, record.order, worker.pid(), bench.run)?;
     let piece = u64::try_from(PIECE).unwrap_or(1);
     let write = Request::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
     let mut done = Response::default();

@@ -4,7 +4,7 @@ use ramline_evidence::path::{CallPath, Layer};
 
 use super::arms::{Call, On};
 use super::plan::All;
-use super::recorder::{Recorder, Wanted};
+use super::recorder::{Recorder, RecorderOptions};
 use crate::prelude::*;
 
 /// Bytes of a call.
@@ -31,7 +31,7 @@ pub fn run(all: All<'_>, call: Call, on: On, record: &mut RunRecord, bench: &mut
     let write = !matches!(call, Call::ReadCold | Call::ReadWarm);
     worker.execute(&Request::Open { path: path.to_owned(), write }, LIMIT)?;
     let took = timed(&mut worker, call, path)?;
-    let wanted = Wanted {
+    let wanted = RecorderOptions {
         pid: worker.pid(),
         fs_type: &fs_type,
         file: number,

@@ -90,7 +90,7 @@ impl Tracer {
 
 /// What to record.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct RecorderOptions<'a> {
     pub pid: u32,
     /// Of the file: `ext4`, `tmpfs`.
     pub fs_type: &'a str,
@@ -128,7 +128,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The kernel refuses what it must have; what a kernel may lack is left out.
-    pub fn make(tracefs: &Path, n: u32, wanted: Wanted<'_>, run: &mut Run) -> Result<Recorder> {
+    pub fn make(tracefs: &Path, n: u32, wanted: RecorderOptions<'_>, run: &mut Run) -> Result<Recorder> {
         let instance = run.make_trace(tracefs, n)?;
         instance.set("buffer_size_kb", BUFFER)?;
         let ticks = instance.words("trace_clock")?.iter().any(|clock| clock == "x86-tsc");
@@ -168,11 +168,11 @@ impl Recorder {
         Ok(Recorder { instance, tracer: wanted.tracer, ticks, pid })
     }
 
-    /// Only what tells where a writer sleeps: for long recordings.
+    /// A recorder of only what shows where a writer sleeps: for long recordings.
     ///
     /// # Errors
     /// As [`Recorder::make`].
-    pub fn of_stalls(tracefs: &Path, n: u32, pid: u32, run: &mut Run) -> Result<Recorder> {
+    pub fn for_stalls(tracefs: &Path, n: u32, pid: u32, run: &mut Run) -> Result<Recorder> {
         let instance = run.make_trace(tracefs, n)?;
         instance.set("buffer_size_kb", BUFFER)?;
         instance.set("trace_clock", "mono")?;

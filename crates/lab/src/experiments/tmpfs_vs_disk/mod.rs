@@ -119,7 +119,7 @@ impl Series for TmpfsVsDisk {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let (place, grounds) = (GroundPlace::of(arm)?, prepared(&self.grounds)?);
+        let (place, grounds) = (GroundPlace::for_arm(arm)?, prepared(&self.grounds)?);
         Once { settings: &self.settings, found: &self.found, place, grounds, record, bench }.run()
     }
 }

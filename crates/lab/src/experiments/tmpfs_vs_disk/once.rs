@@ -138,7 +138,7 @@ impl Once<'_, '_> {
         let memory_only = self.place.kind.is_page_cache_only();
         self.record.figures.extend(match seen {
             Some(seen) => pressure::figures(seen, report, memory_only),
-            None => figures::of(op, report),
+            None => figures::from_report(op, report),
         });
         if let Some((pages, before, after)) = report.pages {
             let text = format!("{before} of {pages} pages before, {after} after");

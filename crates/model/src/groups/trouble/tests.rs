@@ -28,10 +28,10 @@ fn seen(groups: Vec<Group>, swap_free: u64, seconds: u64, version: Version) -> S
         Machine { boot_id: Some("b".into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
     let mut out = Snapshot::new(machine);
     let text = format!("MemTotal: 10485760 kB\nSwapTotal: 1048576 kB\nSwapFree: {} kB\n", swap_free * 1024);
-    out.meminfo = Seen::of(Meminfo::parse("m", &text).unwrap());
+    out.meminfo = Seen::new(Meminfo::parse("m", &text).unwrap());
     let top = Group { path: "/".into(), ..Group::default() };
     let list = std::iter::once(top).chain(groups).collect();
-    out.limited = Seen::of(Groups { version: Some(version), complete: true, list, ..Groups::default() });
+    out.limited = Seen::new(Groups { version: Some(version), complete: true, list, ..Groups::default() });
     out
 }
 

@@ -19,7 +19,7 @@ const REAL_ZONEINFO: &str = "Node 0, zone      DMA\n  pages free     3840\n     
 #[test]
 fn a_real_machine_of_24_gib_leaves_six_hundredths_of_a_percent() {
     let vmstat = "nr_isolated_anon 0\nnr_isolated_file 0\nnr_zspages 0\nnr_memmap_boot_pages 98304\n";
-    let ledger = Ledger::of(&machine(REAL_MEMINFO, vmstat, REAL_ZONEINFO)).unwrap();
+    let ledger = Ledger::from_snapshot(&machine(REAL_MEMINFO, vmstat, REAL_ZONEINFO)).unwrap();
     assert_eq!(ledger.leftover, SignedBytes(15_040 * 1024));
     assert!(ledger.leftover_share.unwrap() < 0.002);
     assert_eq!(ledger.bytes(Term::CpuLists), Bytes((13_436 + 22_069) * 4096));
@@ -35,7 +35,7 @@ fn an_older_kernel_without_newer_lines_degrades_by_name() {
     // 5.4: no SecPageTables, no graphics counters.
     let text = without(&without(REAL_MEMINFO, "SecPageTables"), "Zswap");
     let vmstat = "nr_isolated_anon 0\nnr_isolated_file 0\nnr_zspages 0\n";
-    let ledger = Ledger::of(&machine(&text, vmstat, REAL_ZONEINFO)).unwrap();
+    let ledger = Ledger::from_snapshot(&machine(&text, vmstat, REAL_ZONEINFO)).unwrap();
     assert_eq!(ledger.missing_terms, ["SecPageTables", "GPUActive", "GPUReclaim"]);
     assert_eq!(ledger.leftover, SignedBytes(15_040 * 1024));
 }

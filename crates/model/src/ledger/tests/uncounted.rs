@@ -31,7 +31,7 @@ fn a_balloon_of_vmware_is_in_memtotal_and_one_of_xen_is_not() {
         let mut seen = with(more, inflated);
         seen.machine.hypervisor = vendor.map(str::to_owned);
         seen.machine.balloon_deflates_on_oom = deflates;
-        let ledger = Ledger::of(&seen).unwrap();
+        let ledger = Ledger::from_snapshot(&seen).unwrap();
         (
             mib(&ledger, Term::Balloon),
             ledger.leftover.0 >> 20,
@@ -53,13 +53,13 @@ fn a_balloon_of_vmware_is_in_memtotal_and_one_of_xen_is_not() {
 fn the_zfs_cache_is_one_line_from_the_leftover_and_from_slab() {
     let of = |size: u64, clean: Option<u64>| {
         let mut seen = with("", "");
-        seen.zfs = Seen::of(Some(Arc {
+        seen.zfs = Seen::new(Some(Arc {
             size: Bytes::from_mib(size),
             min: Bytes::from_mib(32),
             max: Bytes::from_mib(900),
             evictable: clean.map(Bytes::from_mib),
         }));
-        Ledger::of(&seen).unwrap()
+        Ledger::from_snapshot(&seen).unwrap()
     };
     let small = of(500, None);
     assert_eq!((mib(&small, Term::Arc), small.leftover.0 >> 20, mib(&small, Term::SlabUnreclaimable)), (500, 50, 300));
@@ -78,7 +78,7 @@ fn the_zfs_cache_is_one_line_from_the_leftover_and_from_slab() {
 #[test]
 fn what_is_large_of_the_kernel_is_a_piece_and_all_pieces_are_the_whole() {
     let pieces = |more: &str| {
-        let ledger = Ledger::of(&with(more, "")).unwrap();
+        let ledger = Ledger::from_snapshot(&with(more, "")).unwrap();
         let pieces = ledger.pieces();
         let share: f64 = pieces.iter().map(|piece| piece.share).sum();
         assert!((share - 1.0).abs() < 1e-9, "{share}");

@@ -17,14 +17,14 @@ fn at(seconds: u64, available: u64, shmem: u64, anon: u64) -> Snapshot {
         shmem * 1024,
         anon * 1024
     );
-    seen.meminfo = Seen::of(Meminfo::parse("m", &text).unwrap());
+    seen.meminfo = Seen::new(Meminfo::parse("m", &text).unwrap());
     let psi = "some avg10=0.00 avg60=0 avg300=0 total=0\nfull avg10=0.00 avg60=0 avg300=0 total=0\n";
-    seen.pressure_memory = Seen::of(ramline_snapshot::pressure::Pressure::parse("p", psi).unwrap());
+    seen.pressure_memory = Seen::new(ramline_snapshot::pressure::Pressure::parse("p", psi).unwrap());
     seen
 }
 
 fn growing(before: &Snapshot, after: &Snapshot) -> Option<Growing> {
-    of(&Window::new(before, after).unwrap())
+    from_window(&Window::new(before, after).unwrap())
 }
 
 fn mounted(seen: &mut Snapshot, used: u64, size: u64) {
@@ -35,13 +35,13 @@ fn mounted(seen: &mut Snapshot, used: u64, size: u64) {
         ..Capacity::default()
     };
     let mount = Mount { at: "/run/big".into(), fs: "tmpfs".into(), capacity: Some(capacity), ..Mount::default() };
-    seen.mounts = Seen::of(vec![mount]);
+    seen.mounts = Seen::new(vec![mount]);
 }
 
 #[test]
 fn a_leak_of_15_mib_a_second_is_said_half_a_minute_before_the_end() {
     let (before, after) = (at(10, 464, 370, 50), at(12, 434, 400, 50));
-    let verdict = verdict::of(&after, Some(Window::new(&before, &after).unwrap())).unwrap();
+    let verdict = verdict::from_snapshot(&after, Some(Window::new(&before, &after).unwrap())).unwrap();
     assert_eq!(
         verdict.text,
         "434.0 MiB available lasts about 29 s: shared memory (memfd, segments) grows by 15.0 MiB/s."
@@ -90,8 +90,8 @@ fn the_process_that_grows_is_named() {
         ..Process::default()
     };
     assert_eq!(growing(&before, &after).unwrap().what, "process memory");
-    before.processes = Seen::of(Processes { list: vec![process(260)], ..Processes::default() });
-    after.processes = Seen::of(Processes { list: vec![process(360)], ..Processes::default() });
+    before.processes = Seen::new(Processes { list: vec![process(260)], ..Processes::default() });
+    after.processes = Seen::new(Processes { list: vec![process(360)], ..Processes::default() });
     let found = growing(&before, &after).unwrap();
     assert_eq!((found.what.as_str(), found.seconds.round()), ("process 812 (leak\\u{1b})", 9.0));
 }

@@ -7,7 +7,7 @@ fn averaged(memory: f64, cpu: f64, io: f64) -> Snapshot {
     let mut s = seen(1, IDLE, Some((0, 0)), PLENTY);
     let psi = |some: f64, full: f64| {
         let text = format!("some avg10={some} avg60=0 avg300=0 total=0\nfull avg10={full} avg60=0 avg300=0 total=0\n");
-        Seen::of(Pressure::parse("p", &text).unwrap())
+        Seen::new(Pressure::parse("p", &text).unwrap())
     };
     (s.pressure_memory, s.pressure_cpu, s.pressure_io) = (psi(memory, 0.0), psi(cpu, 0.0), psi(io, io));
     s
@@ -16,7 +16,7 @@ fn averaged(memory: f64, cpu: f64, io: f64) -> Snapshot {
 #[test]
 fn a_machine_that_waits_for_its_processor_or_disk_is_told_so_and_is_no_alarm() {
     let line = |cpu, io| {
-        let verdict = of(&averaged(0.0, cpu, io), None).unwrap();
+        let verdict = from_snapshot(&averaged(0.0, cpu, io), None).unwrap();
         assert_eq!((verdict.status, verdict.state), (Status::Ok, VerdictState::Comfortable));
         verdict.text
     };
@@ -24,7 +24,7 @@ fn a_machine_that_waits_for_its_processor_or_disk_is_told_so_and_is_no_alarm() {
     assert_eq!(line(98.4, 3.0), format!("{fine}; tasks wait for the processor 98 % of the time."));
     assert_eq!(line(60.0, 91.0), format!("{fine}; all tasks wait for the disk 91 % of the time."));
     assert_eq!(line(49.0, 49.0), format!("{fine}, no task waits for memory."), "not more often than not");
-    let short = of(&averaged(24.9, 98.0, 0.0), None).unwrap();
+    let short = from_snapshot(&averaged(24.9, 98.0, 0.0), None).unwrap();
     assert!(short.text.contains("tasks waited for memory 24.9 %"), "waiting for memory comes first: {}", short.text);
 }
 
@@ -49,7 +49,14 @@ fn a_group_that_waits_most_of_what_the_machine_waits_is_named_from_one_reading()
             swap: None,
             all_swap: None,
         };
-        judge(&Ledger::of(snapshot).unwrap(), &pressure::of(snapshot, None), None, None, room, Some(named))
+        judge(
+            &Ledger::from_snapshot(snapshot).unwrap(),
+            &pressure::from_snapshot(snapshot, None),
+            None,
+            None,
+            room,
+            Some(named),
+        )
     };
     let frozen = of_group(88.0, 87.0, groups::Cause::NothingToReclaim, &averaged(89.0, 0.0, 0.0));
     assert_eq!(

@@ -24,8 +24,8 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// The one that fits the runs of all rows; `None` when there is nothing but zeros.
-    pub fn of(rows: &[Bar]) -> Option<Axis> {
+    /// The axis that fits the runs of all rows; `None` when there is nothing but zeros.
+    pub fn for_rows(rows: &[Bar]) -> Option<Axis> {
         let values: Vec<f64> = rows.iter().flat_map(|row| row.runs.iter().copied()).filter(|v| v.is_finite()).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_axis_begins_at_zero_unless_values_are_far_apart() {
-        let of = |runs: &[f64]| Axis::of(&[Bar { runs: runs.to_vec(), ..Bar::default() }]);
+        let of = |runs: &[f64]| Axis::for_rows(&[Bar { runs: runs.to_vec(), ..Bar::default() }]);
         assert_eq!(of(&[2.0, 3.0, 4.0]), Some(Axis::Linear(0.0, 4.0)));
         assert_eq!(of(&[-2.0, 4.0]), Some(Axis::Linear(-2.0, 4.0)));
         assert_eq!(of(&[0.0, 100.0]), Some(Axis::Linear(0.0, 100.0)));

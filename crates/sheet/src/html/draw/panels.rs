@@ -43,8 +43,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Those of these panels: as long and as high as their points need.
-    pub fn of(all: &Panels) -> Axes {
+    /// The axes of these panels: as long and as high as their points need.
+    pub fn for_panels(all: &Panels) -> Axes {
         let most = |of: fn(&(f64, f64)) -> f64| all.points().map(of).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let stacked = all.panels.iter().any(|panel| panel.areas.len() > 1);
         Axes {

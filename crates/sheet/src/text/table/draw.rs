@@ -19,7 +19,7 @@ impl Table {
     #[must_use]
     pub fn draw_with_rows(&self, style: &Style) -> (String, Vec<RowAt>) {
         let available = style.width.saturating_sub(self.indent);
-        let layout = Layout::of(self, available);
+        let layout = Layout::for_width(self, available);
         if let Some(folded) = self.folded(&layout) {
             return folded.draw_with_rows(style);
         }

@@ -34,9 +34,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// As many columns as fit. Those that cannot be spared come first, then the others by rank; bars last. One that does not fit makes
+    /// The layout with as many columns as fit. Those that cannot be spared come first, then the others by rank; bars last. One that does not fit makes
     /// room for the next.
-    pub fn of(table: &Table, available: usize) -> Layout {
+    pub fn for_width(table: &Table, available: usize) -> Layout {
         let (mut kept, mut spare): (Vec<Shown>, Vec<(u8, Shown)>) = (Vec::new(), Vec::new());
         for (at, column) in table.shown() {
             let natural = natural(table, at, available);

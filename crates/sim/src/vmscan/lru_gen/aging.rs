@@ -11,7 +11,7 @@ use crate::memory::lru_gen::{change, move_to};
 use crate::memory::{ANON, FILE, Memory};
 use crate::page::bit;
 
-/// What aging has to say about a pass.
+/// Need of aging before a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Nothing can go before.

@@ -3,7 +3,7 @@
 //! Stands for `isolate_folios`, `evict_folios` and the references that `shrink_folio_list` asks for (mm/vmscan.c); read in 6.12, 6.18 and 7.2. What
 //! becomes of a page stands in `crate::shrink`, for all lists. Left out: `may_unmap`, huge pages.
 
-use super::sort::{self, Taken};
+use super::sort::{self, IsolatedFolios};
 use super::{aging, walk};
 use crate::folio::Folio;
 use crate::generations::{LEAST, control, refs, will_go};
@@ -12,9 +12,9 @@ use crate::memory::Memory;
 use crate::page::bit;
 use crate::vmscan::shrink_list::{self, End};
 
-/// Pages that a batch looked at, and those of them that are free.
+/// Result of a batch: pages scanned, and those of them that are free.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Done {
+pub struct BatchResult {
     /// Looked at; a generation that is over counts as one. 0: there is nothing to be had.
     pub scanned: u64,
     /// Free.
@@ -22,12 +22,12 @@ pub struct Done {
 }
 
 /// One batch, for which up to a number of pages is scanned.
-pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> Done {
+pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> BatchResult {
     memory.settle();
     if mglru == Mglru::Rewritten {
         aging::end_empty(memory, mglru, swappiness);
     }
-    let (kind, Taken { folios, pages, mut scanned, .. }) = isolate(memory, mglru, swappiness, most);
+    let (kind, IsolatedFolios { folios, pages, mut scanned, .. }) = isolate(memory, mglru, swappiness, most);
     if mglru == Mglru::Rewritten {
         if scanned > 0 {
             aging::end_empty(memory, mglru, swappiness);
@@ -47,11 +47,11 @@ pub fn evict(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> D
     let freed = free(memory, mglru, kind, folios);
     memory.counts.scanned[kind] += pages;
     memory.counts.stolen[kind] += freed;
-    Done { scanned, freed }
+    BatchResult { scanned, freed }
 }
 
 /// Takes folios of one kind, or of the other if there are none; the kind, and what looking at it gave.
-fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, Taken) {
+fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (usize, IsolatedFolios) {
     let generations = &memory.generations;
     let (mut kind, mut tier) = control::kind(mglru, &generations.control, generations.min, swappiness);
     let mut all = 0;
@@ -61,7 +61,7 @@ fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (us
         all += taken.scanned;
         if mglru == Mglru::Rewritten {
             if !taken.folios.is_empty() {
-                return (kind, Taken { scanned: all, ..taken });
+                return (kind, IsolatedFolios { scanned: all, ..taken });
             }
             // There are pages of this kind: they only moved.
             if taken.scanned > 0 {
@@ -72,7 +72,7 @@ fn isolate(memory: &mut Memory, mglru: Mglru, swappiness: u64, most: u64) -> (us
         }
         kind = 1 - kind;
     }
-    (kind, Taken { scanned: if mglru == Mglru::Rewritten { all } else { 0 }, ..Taken::default() })
+    (kind, IsolatedFolios { scanned: if mglru == Mglru::Rewritten { all } else { 0 }, ..IsolatedFolios::default() })
 }
 
 /// What becomes of the folios; how many pages are free.

@@ -5,7 +5,7 @@
 //! the whole machine.
 
 use super::aging::{self, Need};
-use super::evict::{self, Done};
+use super::evict::{self, BatchResult};
 use super::sort;
 use crate::kernel::{Mglru, PRIORITY};
 use crate::memory::{ANON, Memory};
@@ -22,7 +22,7 @@ pub fn pass(memory: &mut Memory, mglru: Mglru, priority: u32, wanted: u64) -> u6
         return rewritten(memory, swappiness, priority, wanted);
     }
     let anonymous = memory.counts.scanned[ANON];
-    let (mut all, mut ages) = (Done::default(), 0);
+    let (mut all, mut ages) = (BatchResult::default(), 0);
     loop {
         let need = aging::need(&memory.generations, mglru, swappiness);
         let mut evictable = aging::evictable(&memory.generations, swappiness);

@@ -15,9 +15,9 @@ pub const AT_ONCE: u64 = 64;
 /// Pages that are looked at for that, at most (`MAX_LRU_BATCH`).
 pub const MOST: u64 = 4096;
 
-/// What looking at a kind gave.
+/// Folios isolated in a scan of a kind.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct IsolatedFolios {
     /// Folios off the lists.
     pub folios: Vec<Folio>,
     /// Their pages.
@@ -29,8 +29,8 @@ pub struct Taken {
 }
 
 /// Looks at the oldest folios of a kind, up to a number of pages, and takes those of the tiers up to the last.
-pub fn scan(memory: &mut Memory, mglru: Mglru, kind: usize, last_tier: usize, most: u64) -> Taken {
-    let mut taken = Taken::default();
+pub fn scan(memory: &mut Memory, mglru: Mglru, kind: usize, last_tier: usize, most: u64) -> IsolatedFolios {
+    let mut taken = IsolatedFolios::default();
     if memory.generations.count(kind) == LEAST {
         return taken;
     }

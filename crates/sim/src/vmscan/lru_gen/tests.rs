@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::generate::Memory as Kind;
 
-use super::sort::Taken;
+use super::sort::IsolatedFolios;
 use super::{aging, evict, shrink, sort};
 use crate::chance::Chance;
 use crate::folio::Folio;
@@ -29,7 +29,7 @@ fn kernel(mglru: Mglru) -> Kernel {
     Kernel { lists: Lists::Generations, ..kernel }
 }
 
-fn ids(taken: &Taken) -> Vec<u32> {
+fn ids(taken: &IsolatedFolios) -> Vec<u32> {
     taken.folios.iter().flat_map(|folio| folio.ids()).collect()
 }
 
@@ -356,7 +356,7 @@ fn a_folio_is_kept_and_goes_as_one_and_what_is_said_of_one_page_is_said_of_all()
         memory.drain();
         // Page tables say it of a page of the first folio, and of two of the third, which is once.
         [202, 209, 210].iter().for_each(|id| memory.pages.set(*id, bit::MAPPED | bit::YOUNG));
-        let Taken { folios, pages, scanned, .. } = sort::scan(&mut memory, mglru, FILE, 3, 2);
+        let IsolatedFolios { folios, pages, scanned, .. } = sort::scan(&mut memory, mglru, FILE, 3, 2);
         assert_eq!(
             (folios.as_slice(), pages, scanned),
             (&[200, 204].map(|id| Folio::containing(&memory.pages, id))[..], 8, 8)

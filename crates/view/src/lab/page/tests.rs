@@ -53,7 +53,7 @@ fn records(n: u32) -> Vec<RunRecord> {
 
 fn made(records: &[RunRecord], lead: &[&str], text: &str) -> String {
     let reading = [Reading { shown: format!("`{text}`"), sentence: format!("**{text}** means it.") }];
-    let table = SeriesTable::of(records).unwrap();
+    let table = SeriesTable::from_records(records).unwrap();
     series(&SeriesPage {
         table: &table,
         records,

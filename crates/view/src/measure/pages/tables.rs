@@ -2,7 +2,7 @@
 
 use ramline_evidence::pages::{AlgorithmPages, By, PageProfile};
 use ramline_evidence::{Interval, LatencyStats, RAM, TierReport, is_disk, is_swap_area};
-use ramline_model::pages::{Contest, Judged, Owner, Ranged, Winner};
+use ramline_model::pages::{Contest, Owner, PageVerdict, Ranged, Winner};
 use ramline_sheet::text::{Column, Table, number};
 
 /// Owners shown.
@@ -33,7 +33,7 @@ fn p99(latency: Option<&LatencyStats>) -> String {
 }
 
 /// What each algorithm makes of the sample, and what a page costs.
-pub fn algorithms(profile: &PageProfile, judged: &Judged) -> Table {
+pub fn algorithms(profile: &PageProfile, judged: &PageVerdict) -> Table {
     let columns = vec![
         Column::wrapped("algorithm"),
         Column::right("ratio"),
@@ -65,7 +65,7 @@ pub fn algorithms(profile: &PageProfile, judged: &Judged) -> Table {
 }
 
 /// The pool of the sample: predicted, and of a scratch device; and real swap-ins from it. `None` where there was none.
-pub fn pools(profile: &PageProfile, judged: &Judged) -> Option<Table> {
+pub fn pools(profile: &PageProfile, judged: &PageVerdict) -> Option<Table> {
     let mut table = Table::new(vec![
         Column::wrapped("algorithm"),
         Column::right("pool predicted"),
@@ -168,7 +168,7 @@ fn worded(of: &Winner) -> (String, String) {
 }
 
 /// What dictionaries gain.
-pub fn dictionaries(judged: &Judged) -> Table {
+pub fn dictionaries(judged: &PageVerdict) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("algorithm"),
         Column::right("dictionary"),
@@ -197,7 +197,7 @@ pub fn owners(owners: &[Owner]) -> Table {
     let group = owners.first().is_some_and(|owner| owner.pid.is_none());
     let first = if group { Column::path("control group") } else { Column::wrapped("process") };
     let name = |owner: &Owner| owner.pid.map_or_else(|| owner.name.clone(), |pid| format!("{} ({pid})", owner.name));
-    let mut table = Table::of(owners.iter().take(MOST))
+    let mut table = Table::from_rows(owners.iter().take(MOST))
         .column(first, |owner| crate::escape(&name(owner)).into_owned())
         .right("anonymous", |owner| owner.pages)
         .right("sampled", |owner| number::count(owner.sampled))

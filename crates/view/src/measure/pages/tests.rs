@@ -8,10 +8,11 @@ fn algorithm(name: &str, length: u64, ns: f64) -> AlgorithmPages {
     (0..75).for_each(|_| lengths.add(length));
     (0..5).for_each(|_| lengths.add(4096));
     let batches = |value: f64| {
-        Measurement::of(&[0.98, 0.99, 0.995, 1.0, 1.0, 1.005, 1.01, 1.02].map(|f| f * value), "", "", &[]).unwrap()
+        Measurement::from_values(&[0.98, 0.99, 0.995, 1.0, 1.0, 1.005, 1.01, 1.02].map(|f| f * value), "", "", &[])
+            .unwrap()
     };
     let whole = format!("{ns:.0}").parse().unwrap();
-    let latency = LatencyStats::of(&[Nanos(whole); 100]).unwrap();
+    let latency = LatencyStats::from_durations(&[Nanos(whole); 100]).unwrap();
     let reads = [1, 2, 4, 8].map(|pages: u32| ClusterRead {
         pages,
         readers: 1,

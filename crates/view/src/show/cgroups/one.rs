@@ -16,7 +16,7 @@ pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
     bounds(sheet, group);
     reclaim(sheet, group, show);
     happened(sheet, group, show);
-    let readings = Table::of(&one.readings)
+    let readings = Table::from_rows(&one.readings)
         .column(Column::wrapped("").at_most(36), |reading| &reading.tool)
         .right("", |reading| reading.bytes)
         .wrapped("", |reading| &reading.formula);
@@ -67,13 +67,13 @@ fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
     sheet.heading(format!("Where its {current} are (now; the parts and the rest add up)"));
     let with_own = group.below > 0;
     let share = |part: &Part| part.bytes.share_of(current);
-    let mut table = Table::of(group.parts.iter().filter(|p| p.counted && (p.bytes.0 > 0 || p.own.0 != 0)))
+    let mut table = Table::from_rows(group.parts.iter().filter(|p| p.counted && (p.bytes.0 > 0 || p.own.0 != 0)))
         .column(Column::wrapped("part").at_most(26).at_least(26), |part| part.id.label())
         .right("bytes", |part| part.bytes)
         .right("share", |part| share(part).map(number::percent))
         .bar(share)
         .right("itself", |part| with_own.then_some(part.own))
-        .column(Column::wrapped("of it").at_least(24), |part| of_it(part.id, group))
+        .column(Column::wrapped("of it").at_least(24), |part| shares_of_part(part.id, group))
         .indented(2);
     if let Some(Rest { bytes, bound, .. }) = group.rest {
         let paint = if bytes.magnitude() > bound { Paint::Warn } else { Paint::Plain };
@@ -101,7 +101,7 @@ fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
 }
 
 /// Shares of a part worth knowing.
-fn of_it(id: PartId, group: &GroupMemory) -> String {
+fn shares_of_part(id: PartId, group: &GroupMemory) -> String {
     let within = &group.within;
     let shares = match id {
         PartId::Anon => vec![(within.anon_huge, "in huge pages"), (within.swap_cached, "also in swap")],
@@ -170,7 +170,7 @@ fn reclaim(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
         ("with swap", taken.with_swap, swap_words(&taken, show.swap_is_zram)),
         ("stays", taken.stays, stays_words(group)),
     ];
-    let table = Table::of(&rows)
+    let table = Table::from_rows(&rows)
         .left("", |row| row.0)
         .right("", |row| row.1)
         .right("", |row| row.1.share_of(current).map(number::percent))

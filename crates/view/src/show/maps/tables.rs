@@ -46,7 +46,7 @@ pub fn files(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
         None => Cell::painted(Paint::Dim, "unknown"),
     };
     let spare = |head| Column::right(head).spare();
-    let table = Table::of(named.iter().copied())
+    let table = Table::from_rows(named.iter().copied())
         .column(Column::path("file").at_least(24), label)
         .right("resident", resident)
         .right("code", |file| some(file.code))
@@ -63,7 +63,7 @@ pub fn files(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
         let files = number::things(rest, "more file");
         sheet.dim(format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
     }
-    for known in mapped.not_told() {
+    for known in mapped.unknown_files() {
         let files = number::things(known.files, "file");
         let why = &known.why;
         sheet.dim(match known.basis {
@@ -108,7 +108,7 @@ pub fn classes(sheet: &mut Sheet, mapped: &Mapped) {
     if mapped.classes.is_empty() || mapped.code_only {
         return;
     }
-    let table = Table::of(&mapped.classes)
+    let table = Table::from_rows(&mapped.classes)
         .wrapped("ranges by kind", |row| words(row.class))
         .right("ranges", |row| row.ranges)
         .right("addresses", |row| size(row.size))
@@ -248,7 +248,7 @@ pub fn ranges(sheet: &mut Sheet, mapped: &Mapped) {
     // Of one process alone its number is left out.
     let alone = mapped.process.is_some();
     let offset = |range: &RangeUse| range.path.as_ref().map(|_| format!("{:x}", range.offset));
-    let table = Table::of(&mapped.ranges)
+    let table = Table::from_rows(&mapped.ranges)
         .right("process", |range| (!alone).then(|| range.pid.to_string()))
         .left("from", |range| &range.start)
         .left("may", |range| &range.permissions)

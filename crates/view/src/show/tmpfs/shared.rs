@@ -81,7 +81,7 @@ pub(super) fn amounts<R: Copy>(first: Table<R>, counted: &str, amount: impl Fn(R
 
 fn kinds(sheet: &mut Sheet, split: &Split) {
     let lines = split.lines.iter().filter(|line| line.amount.count > 0 || always(line.kind));
-    let mut table = amounts(Table::of(lines).wrapped("kind", kind), "count", |line| line.amount);
+    let mut table = amounts(Table::from_rows(lines).wrapped("kind", kind), "count", |line| line.amount);
     if let Some(rest) = split.rest {
         table.row(["the rest".into(), Cell::default(), rest.into()]);
     }
@@ -119,7 +119,7 @@ fn kind(line: &ShmemLine) -> &'static str {
 }
 
 fn users(sheet: &mut Sheet, seen: &Shmem, top: usize) {
-    let users = Table::of(seen.users.iter().take(top)).wrapped("owner", |user| owner(Some(user.uid)));
+    let users = Table::from_rows(seen.users.iter().take(top)).wrapped("owner", |user| owner(Some(user.uid)));
     sheet.table(amounts(users, "files", |user| user.amount));
     sheet.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
 }
@@ -129,7 +129,7 @@ fn groups(sheet: &mut Sheet, split: &Split, top: usize) {
         sheet.line("Memory control groups were not seen.");
         return;
     }
-    let groups = Table::of(split.groups.iter().take(top)).wrapped("control group", |group| &group.path);
+    let groups = Table::from_rows(split.groups.iter().take(top)).wrapped("control group", |group| &group.path);
     sheet.table(groups.right("in RAM", |group| group.resident));
     sheet.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
 }
@@ -141,7 +141,7 @@ fn ages(sheet: &mut Sheet, seen: &Shmem) {
         (None, Some(before)) => format!("more than {} ago", number::bound_of_ages(before)),
         (None, None) => "at any time".to_owned(),
     };
-    let ages = Table::of(seen.ages.iter().zip(before)).wrapped("last read or written", words);
+    let ages = Table::from_rows(seen.ages.iter().zip(before)).wrapped("last read or written", words);
     sheet.table(amounts(ages, "files", |(age, _)| age.amount));
     sheet.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
 }
@@ -159,13 +159,14 @@ fn how(method: Method) -> &'static str {
 
 fn graphics(sheet: &mut Sheet, clients: &[GraphicsClient]) {
     let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "not told".to_owned(), |b| b.to_string());
-    let table = Table::of(clients.iter().flat_map(|client| client.regions.iter().map(move |region| (client, region))))
-        .left("driver", |(client, _)| &client.driver)
-        .wrapped("process", |(client, _)| format!("{} ({})", client.holder.name, client.holder.pid))
-        .left("region", |(_, region)| &region.name)
-        .right("backed", |(_, region)| told(region.resident))
-        .right("shared", |(_, region)| told(region.shared))
-        .left("part of Shmem", |(client, _)| if client.in_shmem { "yes" } else { "no" });
+    let table =
+        Table::from_rows(clients.iter().flat_map(|client| client.regions.iter().map(move |region| (client, region))))
+            .left("driver", |(client, _)| &client.driver)
+            .wrapped("process", |(client, _)| format!("{} ({})", client.holder.name, client.holder.pid))
+            .left("region", |(_, region)| &region.name)
+            .right("backed", |(_, region)| told(region.resident))
+            .right("shared", |(_, region)| told(region.shared))
+            .left("part of Shmem", |(client, _)| if client.in_shmem { "yes" } else { "no" });
     if !clients.is_empty() {
         sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers count for each user)");
     }

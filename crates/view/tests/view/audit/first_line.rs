@@ -1,7 +1,7 @@
 //! The first line and what follows from it: shortage, forecasts, what is available, how far reclaim is.
 
 use ramline_advice::{Inputs, explain, findings, headline};
-use ramline_model::verdict::{Status, of_total};
+use ramline_model::verdict::{Status, amount_of};
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::{Seen, Snapshot, Window};
@@ -100,7 +100,7 @@ fn a4_what_is_available_is_one_number_on_every_screen() {
             // In a group its limit ends first, and both are named (a test of the advice).
             continue;
         }
-        let both = of_total(available, total);
+        let both = amount_of(available, total);
         assert!(line.text.contains(&both), "{name}: {}", line.text);
         let told = explain("available", &inputs).unwrap().answer_short;
         assert!(told.contains(&available.to_string()), "{name}: {told}");
@@ -122,9 +122,9 @@ fn a4_what_is_available_is_one_number_on_every_screen() {
 fn deferred() -> Snapshot {
     let mut seen = audited();
     let meminfo = "MemTotal: 24682416 kB\nMemFree: 21286092 kB\nMemAvailable: 23900000 kB\nActive(file): 900000 kB\nInactive(file): 1400000 kB\n";
-    seen.meminfo = Seen::of(Meminfo::parse("meminfo", meminfo).unwrap());
+    seen.meminfo = Seen::new(Meminfo::parse("meminfo", meminfo).unwrap());
     let zone = "Node 0, zone Normal\n pages free 849328\n min 9152\n low 11440\n high 13728\n managed 1694208\n protection: (0, 0)\n";
-    seen.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", zone).unwrap());
+    seen.zoneinfo = Seen::new(Zoneinfo::parse("zoneinfo", zone).unwrap());
     seen
 }
 

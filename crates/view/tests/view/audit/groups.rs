@@ -20,7 +20,7 @@ fn group(path: &str, charged: u64, stat: &[(&str, u64)]) -> Group {
 
 fn seen_with(list: Vec<Group>) -> Snapshot {
     let mut seen = audited();
-    seen.groups = Seen::of(Groups { version: Some(Version::V1), list, complete: true, ..Groups::default() });
+    seen.groups = Seen::new(Groups { version: Some(Version::V1), list, complete: true, ..Groups::default() });
     seen
 }
 
@@ -40,7 +40,7 @@ fn truth_3_a_group_of_version_1_with_swappiness_0_is_promised_no_swap() {
         (small.swappiness, small.max) = (Some(swappiness), Some(Limit::At(Bytes::from_mib(60))));
         let mut seen = seen_with(vec![small]);
         let areas = "Filename Type Size Used Priority\n/swapfile file 307200 0 -2\n";
-        seen.swaps = Seen::of(swaps::parse("swaps", areas).unwrap());
+        seen.swaps = Seen::new(swaps::parse("swaps", areas).unwrap());
         let Seen::Seen { data, .. } = &mut seen.meminfo else { panic!("no meminfo") };
         (data.swap_total, data.swap_free) = (Some(Bytes::from_mib(300)), Some(Bytes::from_mib(300)));
         one(&seen, "/small")

@@ -31,7 +31,7 @@ fn run(name: &str, stalled_us: u64) -> RunRecord {
 }
 
 fn page(records: &[RunRecord]) -> String {
-    let table = SeriesTable::of(records).unwrap();
+    let table = SeriesTable::from_records(records).unwrap();
     let page = SeriesPage {
         table: &table,
         records,

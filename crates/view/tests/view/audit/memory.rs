@@ -79,7 +79,7 @@ fn truth_1_locked_shared_memory_takes_nothing_from_the_line_of_processes() {
 #[test]
 fn truth_1_what_comes_is_what_the_line_grows_by() {
     let grown = |before: Snapshot, after: Snapshot, term| {
-        let of = |seen: &Snapshot| Ledger::of(seen).unwrap().bytes(term);
+        let of = |seen: &Snapshot| Ledger::from_snapshot(seen).unwrap().bytes(term);
         SignedBytes::difference(of(&after), of(&before)).0 >> 20
     };
     // Beside 1 GiB of locked shared memory 1,024 MiB came, and +62 was shown.
@@ -97,7 +97,7 @@ fn truth_2_mapped_shared_memory_is_not_called_program_code() {
         "{RAM}Mapped: 1128448 kB\nShmem: 1056768 kB\nActive(anon): 0 kB\nInactive(anon): 1056768 kB\nUnevictable: 20480 kB\nMlocked: 0 kB\nBuffers: 1 kB\nCached: 2456768 kB\nSReclaimable: 1 kB\n"
     ));
     let process = Process { rss_shmem: Some(Bytes::from_gib(1)), ..Process::default() };
-    seen.processes = Seen::of(Processes { list: vec![process], ..Processes::default() });
+    seen.processes = Seen::new(Processes { list: vec![process], ..Processes::default() });
     let text = flat(&shown(&seen));
     assert!(text.contains("- mapped into processes 78.0 MiB 0.32 % at most; at least 58.0 MiB"), "{text}");
     // Where no process was seen, the bounds are wide, and they are said to be bounds.
@@ -146,7 +146,7 @@ fn graphics_memory_that_its_driver_gives_back_and_a_zfs_cache_that_keeps_all_are
     assert!(used.contains("graphics memory 1.9 GiB 8.1 % until its programs end"), "{used}");
     let arc = |min: u64| {
         let mut seen = known_by("MemTotal: 24682416 kB\nMemFree: 12000000 kB\nMemAvailable: 12000000 kB\n");
-        seen.zfs = Seen::of(Some(ramline_snapshot::zfs::Arc {
+        seen.zfs = Seen::new(Some(ramline_snapshot::zfs::Arc {
             size: Bytes::from_gib(8),
             min: Bytes::from_gib(min),
             max: Bytes::from_gib(10),

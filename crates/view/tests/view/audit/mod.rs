@@ -50,7 +50,7 @@ fn audited() -> Snapshot {
 /// A machine of which only /proc/meminfo is known.
 fn known_by(meminfo: &str) -> Snapshot {
     let mut seen = Snapshot::new(Machine::default());
-    seen.meminfo = Seen::of(Meminfo::parse("meminfo", meminfo).unwrap());
+    seen.meminfo = Seen::new(Meminfo::parse("meminfo", meminfo).unwrap());
     seen
 }
 
@@ -58,11 +58,11 @@ fn known_by(meminfo: &str) -> Snapshot {
 fn two_seconds(now: &mut Snapshot, counters: &[(&str, u64, u64)], waited: u64) -> Snapshot {
     let vmstat = |pick: fn(&(&str, u64, u64)) -> u64| {
         let lines: String = counters.iter().map(|c| format!("{} {}\n", c.0, pick(c))).collect();
-        Seen::of(Vmstat::parse("vmstat", &format!("nr_free_pages 1\n{lines}")).unwrap())
+        Seen::new(Vmstat::parse("vmstat", &format!("nr_free_pages 1\n{lines}")).unwrap())
     };
     let stalled = |us: u64| {
         let text = format!("some avg10=0.00 avg60=0 avg300=0 total={us}\nfull avg10=0.00 avg60=0 avg300=0 total=0\n");
-        Seen::of(Pressure::parse("memory", &text).unwrap())
+        Seen::new(Pressure::parse("memory", &text).unwrap())
     };
     let mut before = now.clone();
     before.machine.uptime = now.machine.uptime.map(|up| Nanos(up.0 - 2_000_000_000));
@@ -83,9 +83,9 @@ fn checkup(inputs: &Inputs<'_>) -> CheckupReport {
         machine: inputs.snapshot.machine.clone(),
         sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
         verdict,
-        ledger: Ledger::of(inputs.snapshot),
+        ledger: Ledger::from_snapshot(inputs.snapshot),
         pressure: Some(ramline_model::verdict::pressure_with_groups(inputs.snapshot, inputs.window)),
-        watermarks: watermarks::of(inputs.snapshot, inputs.window),
+        watermarks: watermarks::from_snapshot(inputs.snapshot, inputs.window),
         findings: findings(inputs),
         ..CheckupReport::default()
     }

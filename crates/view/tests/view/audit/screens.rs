@@ -19,7 +19,7 @@ fn a7_a_count_that_the_kernel_does_not_refresh_is_not_zero() {
     // "applied to 0 B since it started" while kdamond evicted 8,319 pages.
     let scheme = DamonScheme { kdamond: 0, state: "on".into(), action: "pageout".into(), applied_bytes: None };
     let mut seen = audited();
-    seen.evictors = Seen::of(Evictors { schemes: vec![scheme], kdamond_threads: Some(1), ..Evictors::default() });
+    seen.evictors = Seen::new(Evictors { schemes: vec![scheme], kdamond_threads: Some(1), ..Evictors::default() });
     let said = said(&seen, None);
     assert!(said.contains("pageout, on, how much is not refreshed by the kernel"), "{said}");
     never(&said, &["applied to 0 B", "0 B paged out"]);
@@ -35,7 +35,7 @@ fn mounted(text: &str, hidden: &[&str]) -> Snapshot {
             Some(Capacity { size: half, free: half, available: half, inodes: 3_085_512, inodes_free: 3_085_511 });
         mount.hidden = hidden.contains(&mount.dev.as_str());
     }
-    seen.mounts = Seen::of(all);
+    seen.mounts = Seen::new(all);
     seen.shmem = Seen::Unread;
     seen.dirs = Seen::Unread;
     seen
@@ -68,7 +68,7 @@ fn a27_an_empty_directory_is_near_no_limit() {
         ..DirUse::default()
     };
     let mut seen = mounted("1 0 8:1 / / rw - ext4 /dev/vda rw\n2 1 0:6 / /tmp rw - tmpfs t rw\n", &[]);
-    seen.dirs = Seen::of(vec![dir("/tmp", 4, 3), dir("/var/tmp", 0, 1)]);
+    seen.dirs = Seen::new(vec![dir("/tmp", 4, 3), dir("/var/tmp", 0, 1)]);
     let shown = ShowTmpfs::new(&seen);
     let text = flat(&shown.text(&STYLE));
     assert!(text.contains("/tmp is in RAM already and needs 4.0 KiB and 3 inodes: it fits."), "{text}");
@@ -105,10 +105,10 @@ fn a25_zram_is_offered_and_not_the_next_step_where_nothing_is_to_be_changed() {
     let files = [("disksize", "0"), ("initstate", "0")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let devices = ZramDevice::from_files("zram0", &files, &mut Vec::new()).into_iter().collect();
     let support = ZramSupport { control: true, ..ZramSupport::default() };
-    seen.zram = Seen::of(Zram { support, devices, ..Zram::default() });
+    seen.zram = Seen::new(Zram { support, devices, ..Zram::default() });
     let text = flat(&ShowZram::new(&seen).text(&STYLE));
     assert!(text.contains("How to use zram") && text.contains("zramctl --size"), "{text}");
-    let report = CheckupReport { zram: zram::of(&seen), ..CheckupReport::default() };
+    let report = CheckupReport { zram: zram::from_snapshot(&seen), ..CheckupReport::default() };
     for said in [text, flat(&html::page(&report))] {
         never(&said, &["Next step"]);
     }
@@ -121,8 +121,8 @@ fn a22_a_speed_says_of_what_it_is_the_speed() {
         disk: "vda".into(),
         clean: Bytes::from_mib(20),
         files: 3,
-        random: LatencyStats::of(&[Nanos(90_000); 100]).unwrap(),
-        sequential: Measurement::of(&[522e6, 523e6, 524e6], "bytes/s", "", &[]),
+        random: LatencyStats::from_durations(&[Nanos(90_000); 100]).unwrap(),
+        sequential: Measurement::from_values(&[522e6, 523e6, 524e6], "bytes/s", "", &[]),
         took: Nanos(50_000_000),
         reached: Some(1.0),
     };
@@ -137,7 +137,7 @@ fn tier(id: &str, ns: u64) -> TierMeasurement {
     TierMeasurement {
         tier: id.into(),
         label: id.into(),
-        latency: LatencyStats::of(&[Nanos(ns); 100]),
+        latency: LatencyStats::from_durations(&[Nanos(ns); 100]),
         batches: None,
         throughput: None,
         method: String::new(),

@@ -129,9 +129,9 @@ fn captured_machines_are_shown_with_any_number_in_place_of_theirs() {
 #[test]
 fn a_ledger_of_impossible_numbers_is_off_by_as_much_as_can_be_said_and_not_by_chance() {
     let mut seen = gather(&Root::new(ramline_testkit::tree("healthy/linux-6.12-zram")), Wanted::ALL);
-    let whole = Ledger::of(&seen).unwrap();
+    let whole = Ledger::from_snapshot(&seen).unwrap();
     seen = extreme(&seen, &json!(u64::MAX));
-    let ledger = Ledger::of(&seen).unwrap();
+    let ledger = Ledger::from_snapshot(&seen).unwrap();
     assert_eq!(ledger.total, Bytes(u64::MAX));
     // All lines together stop at the end of the range, and so does the total: nothing is left over.
     assert_eq!(ledger.leftover, SignedBytes(0));
@@ -166,7 +166,7 @@ fn mapped_files_at_the_end_of_the_address_space_are_shown() {
             missed: made.make(),
             reading: made.make(),
         };
-        let mapped = Mapped::of(&maps, &MapsOptions { ranges: true, ..MapsOptions::default() });
+        let mapped = Mapped::from_maps(&maps, &MapsOptions { ranges: true, ..MapsOptions::default() });
         assert!(!ShowMaps::new(mapped, 3, None).text(&Style { colour: false, width: 100 }).is_empty());
     }
 }

@@ -79,7 +79,7 @@ pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, b
     draw("checkup", broken, || screen::checkup(&report(), &[], &STYLE));
     draw("checkup as a page", broken, || page(&report()));
     draw("checkup against itself", broken, || {
-        CheckupComparison::of(&(&report()).into(), &(&report()).into()).text(&STYLE)
+        CheckupComparison::between(&(&report()).into(), &(&report()).into()).text(&STYLE)
     });
     for name in ["ledger.lines[0].bytes", "MemTotal", "leftover", "refaults", "pgmajfault"] {
         let tell = || figure::find(name).map(|found| found.figure(seen, window).text(&STYLE));
@@ -88,26 +88,26 @@ pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, b
 }
 
 fn checkup(seen: &Snapshot, window: Option<&Window<'_>>, inputs: &Inputs<'_>) -> CheckupReport {
-    let ledgers = window.and_then(|w| Ledger::of(w.before).zip(Ledger::of(w.after)));
+    let ledgers = window.and_then(|w| Ledger::from_snapshot(w.before).zip(Ledger::from_snapshot(w.after)));
     CheckupReport {
         machine: seen.machine.clone(),
         taken_unix_ns: seen.machine.taken_unix_ns,
-        verdict: verdict::of(seen, window.copied()),
-        ledger: Ledger::of(seen),
+        verdict: verdict::from_snapshot(seen, window.copied()),
+        ledger: Ledger::from_snapshot(seen),
         drift: ledgers.map(|(before, after)| Drift::between(&before, &after, Nanos(u64::MAX))),
-        tiers: tiers::of(seen),
+        tiers: tiers::from_snapshot(seen),
         measured: inputs.tiers.cloned(),
         cost_ratio: inputs.tiers.and_then(costs::cost_ratio),
-        watermarks: watermarks::of(seen, window.copied()),
-        pressure: Some(pressure::of(seen, window.copied())),
-        swap: swap::of(seen, window.copied()),
-        zram: zram::of(seen),
-        tmpfs: tmpfs::of(seen),
+        watermarks: watermarks::from_snapshot(seen, window.copied()),
+        pressure: Some(pressure::from_snapshot(seen, window.copied())),
+        swap: swap::from_snapshot(seen, window.copied()),
+        zram: zram::from_snapshot(seen),
+        tmpfs: tmpfs::from_snapshot(seen),
         would_fit: ShowTmpfs::new(seen).would_fit,
-        who: WhoUses::of(seen, window),
-        proof: ProofTable::of(inputs.runs),
+        who: WhoUses::from_snapshot(seen, window),
+        proof: ProofTable::from_runs(inputs.runs),
         findings: findings(inputs),
-        unseen: UnseenSection::of(seen),
+        unseen: UnseenSection::from_snapshot(seen),
         ..CheckupReport::default()
     }
 }
@@ -131,7 +131,7 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
     let report: CheckupReport = made.make();
     draw("CheckupReport", broken, || screen::checkup(&report, &[], &STYLE) + &page(&report));
     let older: CheckupReport = made.make();
-    draw("CheckupComparison", broken, || CheckupComparison::of(&(&older).into(), &(&report).into()).text(&STYLE));
+    draw("CheckupComparison", broken, || CheckupComparison::between(&(&older).into(), &(&report).into()).text(&STYLE));
     let (measured, ratio): (TierReport, costs::CostRatio) = (made.make(), made.make());
     draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), true, &STYLE));
     let (table, proof, knee): (SeriesTable, ProofTable, Knee) = (made.make(), made.make(), made.make());
@@ -158,11 +158,14 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
             })
             .collect();
         draw(experiment, broken, || {
-            let Some(table) = SeriesTable::of(&runs) else { return String::new() };
-            let screen = text(&screen::series_sheet(&table, &[]));
-            let versus = text(&screen::versus_sheet(&SeriesVersus::of(&table, &table)));
-            let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| text(&paths.sheet(&[])));
-            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| text(&screen::proof_sheet(&table, "")));
+            let Some(table) = SeriesTable::from_records(&runs) else { return String::new() };
+            let sheets = [screen::series_sheet, screen::eaten_sheet, screen::dropped_sheet];
+            let screen: String = sheets.iter().map(|sheet| text(&sheet(&table, &[]))).collect();
+            let versus = text(&screen::versus_sheet(&SeriesVersus::between(&table, &table)));
+            let paths =
+                screen::ReadPaths::from_records(&runs).map_or_else(String::new, |paths| text(&paths.sheet(&[])));
+            let proof =
+                ProofTable::from_runs(&runs).map_or_else(String::new, |table| text(&screen::proof_sheet(&table, "")));
             let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));
             let live = screen::live(
                 &screen::Live {

@@ -12,9 +12,9 @@ use super::machine;
 /// The machine with no swap area, and `psi` of the CPU.
 fn without_swap() -> Snapshot {
     let mut seen = machine(100);
-    seen.swaps = Seen::of(Vec::new());
+    seen.swaps = Seen::new(Vec::new());
     let psi = "some avg10=1.00 avg60=1.00 avg300=1.00 total=5000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
-    seen.pressure_cpu = Seen::of(Pressure::parse("cpu", psi).unwrap());
+    seen.pressure_cpu = Seen::new(Pressure::parse("cpu", psi).unwrap());
     seen
 }
 
@@ -33,7 +33,7 @@ fn without_swap_swappiness_has_no_effect_and_nothing_reaches_a_swap_area() {
         assert!(text.contains("at equal costs") && !text.contains("no effect"), "{text}");
     }
     let mut walked = seen;
-    walked.dirs = Seen::of(vec![DirUse { path: "/tmp".into(), on_tmpfs: Bytes(4096), ..DirUse::default() }]);
+    walked.dirs = Seen::new(vec![DirUse { path: "/tmp".into(), on_tmpfs: Bytes(4096), ..DirUse::default() }]);
     let text = ShowTmpfs::new(&walked).text(&WIDE);
     assert!(text.contains("does not survive a reboot.") && !text.contains("unencrypted"), "{text}");
 }
@@ -45,7 +45,7 @@ fn kills_since_boot_are_said_where_there_were_any() {
     let killed = |n| {
         let mut seen = machine(1);
         let vmstat = Vmstat { oom_kill: n, ..seen.vmstat.data().cloned().unwrap_or_default() };
-        seen.vmstat = Seen::of(vmstat);
+        seen.vmstat = Seen::new(vmstat);
         let shown = ShowPressure::new(&seen, None);
         (shown.pressure.as_ref().unwrap().kills_since_boot, shown.text(&WIDE))
     };
@@ -88,7 +88,7 @@ fn a_group_at_its_limit_is_not_a_machine_whose_working_set_does_not_fit() {
         let vmstat = format!(
             "workingset_refault_file {refaults}\nworkingset_refault_anon 0\npgscan_kswapd {scanned}\npgscan_direct 0\n"
         );
-        seen.vmstat = Seen::of(Vmstat::parse("vmstat", &vmstat).unwrap());
+        seen.vmstat = Seen::new(Vmstat::parse("vmstat", &vmstat).unwrap());
         seen
     };
     let (before, group, whole) = (with(100, 0, 7), with(102, 4000, 7), with(102, 4000, 8));
@@ -127,7 +127,7 @@ fn a_group_near_its_limit_is_told_its_own_room_first() {
     let own = Group { current: Some(mib(63)), max: Some(Limit::At(mib(64))), stat, ..Group::default() };
     let effective_max = Limit::At(mib(64));
     let root = Group::default();
-    seen.cgroups = Seen::of(Cgroups { version: Version::V2, root, own: Some(own), effective_max, unseen: vec![] });
+    seen.cgroups = Seen::new(Cgroups { version: Version::V2, root, own: Some(own), effective_max, unseen: vec![] });
     let text = ShowMemory::new(&seen, None).text(&WIDE);
     assert!(
         text.starts_with(
@@ -136,7 +136,7 @@ fn a_group_near_its_limit_is_told_its_own_room_first() {
         ),
         "{text}"
     );
-    seen.dirs = Seen::of(vec![DirUse { path: "/tmp".into(), on_tmpfs: mib(3), ..DirUse::default() }]);
+    seen.dirs = Seen::new(vec![DirUse { path: "/tmp".into(), on_tmpfs: mib(3), ..DirUse::default() }]);
     let fit = &ShowTmpfs::new(&seen).would_fit[0];
     assert!(!fit.fits, "three do not fit into two");
 }

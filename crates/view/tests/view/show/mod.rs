@@ -74,8 +74,8 @@ fn machine(seconds: u64) -> Snapshot {
     let boot =
         Machine { boot_id: Some("b".into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
     let mut seen = Snapshot::new(boot);
-    seen.meminfo = Seen::of(Meminfo::parse("meminfo", MEMINFO).unwrap());
-    seen.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", ZONEINFO).unwrap());
+    seen.meminfo = Seen::new(Meminfo::parse("meminfo", MEMINFO).unwrap());
+    seen.zoneinfo = Seen::new(Zoneinfo::parse("zoneinfo", ZONEINFO).unwrap());
     let vmstat = format!(
         "nr_zspages 65536\nnr_isolated_anon 0\nnr_isolated_file 0\npswpin {}\npswpout 0\npgmajfault {}\nworkingset_refault_file {}\n\
          workingset_refault_anon 0\npgscan_anon 0\npgscan_file 0\npgsteal_anon 0\npgsteal_file 0\n",
@@ -83,21 +83,21 @@ fn machine(seconds: u64) -> Snapshot {
         seconds * 3,
         seconds * 50
     );
-    seen.vmstat = Seen::of(Vmstat::parse("vmstat", &vmstat).unwrap());
+    seen.vmstat = Seen::new(Vmstat::parse("vmstat", &vmstat).unwrap());
     let psi = format!(
         "some avg10=0.50 avg60=0.20 avg300=0.10 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
         seconds * 2000
     );
-    seen.pressure_memory = Seen::of(Pressure::parse("memory", &psi).unwrap());
+    seen.pressure_memory = Seen::new(Pressure::parse("memory", &psi).unwrap());
     let areas = "Filename\tType\tSize\tUsed\tPriority\n/dev/zram0 partition 2097152 1048576 100\n/dev/sda2 partition 2097152 0 -2\n";
-    seen.swaps = Seen::of(swaps::parse("swaps", areas).unwrap());
+    seen.swaps = Seen::new(swaps::parse("swaps", areas).unwrap());
     let mut settings = VmSettings::default();
     for (key, value) in
         [("swappiness", "60"), ("page-cluster", "3"), ("min_free_kbytes", "40960"), ("watermark_scale_factor", "10")]
     {
         settings.put(key, value);
     }
-    seen.settings = Seen::of(settings);
+    seen.settings = Seen::new(settings);
     let files = [
         ("disksize", "2147483648"),
         ("initstate", "1"),
@@ -107,7 +107,7 @@ fn machine(seconds: u64) -> Snapshot {
     ];
     let files = files.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let device = ZramDevice::from_files("zram0", &files, &mut Vec::new());
-    seen.zram = Seen::of(Zram {
+    seen.zram = Seen::new(Zram {
         support: ZramSupport { control: true, ..ZramSupport::default() },
         devices: device.into_iter().collect(),
         unseen: vec![],
@@ -246,7 +246,7 @@ fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
         let (size, free) = (Bytes::from_gib(4), Bytes::from_gib(3));
         mount.capacity = Some(mounts::Capacity { size, free, available: free, inodes: 1000, inodes_free: 600 });
     }
-    seen.mounts = Seen::of(mounts);
+    seen.mounts = Seen::new(mounts);
     let dir = |path: &str, gib: u64, complete| DirUse {
         path: path.into(),
         allocated: Bytes::from_gib(gib),
@@ -256,7 +256,7 @@ fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
         refused: 0,
         complete,
     };
-    seen.dirs = Seen::of(vec![dir("/tmp", 3, true), dir("/var/tmp", 0, false)]);
+    seen.dirs = Seen::new(vec![dir("/tmp", 3, true), dir("/var/tmp", 0, false)]);
     assert_eq!(
         ShowTmpfs::new(&seen).text(&STYLE),
         "\
@@ -292,7 +292,7 @@ unencrypted.
 fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothing() {
     let (mut before, after) = (machine(100), machine(102));
     let more = ZONEINFO.replace("pages free     262144", "pages free     264192");
-    before.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", &more).unwrap());
+    before.zoneinfo = Seen::new(Zoneinfo::parse("zoneinfo", &more).unwrap());
     let window = Window::new(&before, &after).unwrap();
     assert_eq!(
         ShowPressure::new(&after, Some(&window)).text(&STYLE),

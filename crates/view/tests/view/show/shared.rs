@@ -83,7 +83,7 @@ fn seen() -> Shmem {
 
 fn text(shmem: Shmem, options: TmpfsOptions) -> String {
     let mut snapshot = machine(100);
-    snapshot.shmem = Seen::of(shmem);
+    snapshot.shmem = Seen::new(shmem);
     let text = ShowTmpfs { shown: options, ..ShowTmpfs::new(&snapshot) }.text(&STYLE);
     let start = text.find("Shared memory:").unwrap();
     let end = text.find("Could not be seen").unwrap_or(text.len());
@@ -149,7 +149,7 @@ fn names_of_files_and_processes_are_escaped_and_narrow_screens_keep_their_width(
     shmem.files[0].path = "/run/\u{1b}[2J".into();
     shmem.objects[0].holders[0].name = "\u{202e}x\n".into();
     let mut snapshot = machine(100);
-    snapshot.shmem = Seen::of(shmem);
+    snapshot.shmem = Seen::new(shmem);
     for width in [60, 100] {
         let text = ShowTmpfs::new(&snapshot).text(&Style { colour: false, width });
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}') && text.contains("\\u{1b}"), "{text}");

@@ -70,7 +70,7 @@ io_stat.notify_free                     12 events  counter since made  slots fre
 fn zram_that_is_not_there_names_the_next_step() {
     let mut seen = machine(100);
     let support = ZramSupport { module_installed: Some(true), ..ZramSupport::default() };
-    seen.zram = Seen::of(Zram { support, ..Zram::default() });
+    seen.zram = Seen::new(Zram { support, ..Zram::default() });
     assert_eq!(
         ShowZram::new(&seen).text(&STYLE),
         "\

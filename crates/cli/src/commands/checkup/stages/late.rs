@@ -1,6 +1,6 @@
 //! What a checkup did not look at because its time was up: each part by name, and the command that looks at it alone.
 
-use ramline_gather::Late;
+use ramline_gather::LateSections;
 use ramline_snapshot::setup::SetUp;
 
 use super::{Done, Skipped, skipped};
@@ -34,7 +34,7 @@ pub fn time_was_up(after: Duration) -> String {
 }
 
 /// Sections that are missing, and those that were not read to their end.
-pub fn left_out(seen: &Snapshot, late: &[Late]) -> Vec<Skipped> {
+pub fn left_out(seen: &Snapshot, late: &[LateSections]) -> Vec<Skipped> {
     let mut out: Vec<Skipped> = Vec::new();
     for late in late {
         for section in &late.sections {
@@ -93,12 +93,12 @@ mod tests {
     fn what_is_late_is_named_once_with_the_command_that_looks_at_it() {
         let mut seen = Snapshot::default();
         let missed = Missed { unreached: 12_000, ..Missed::default() };
-        seen.processes = Seen::of(Processes { missed, ..Processes::default() });
-        seen.groups = Seen::of(Groups { complete: true, ..Groups::default() });
+        seen.processes = Seen::new(Processes { missed, ..Processes::default() });
+        seen.groups = Seen::new(Groups { complete: true, ..Groups::default() });
         let late = [
-            Late { sections: vec!["groups"], after: Duration::from_secs(3) },
-            Late { sections: vec!["slab", "configured"], after: Duration::from_millis(1500) },
-            Late { sections: vec!["meminfo", "vmstat"], after: Duration::ZERO },
+            LateSections { sections: vec!["groups"], after: Duration::from_secs(3) },
+            LateSections { sections: vec!["slab", "configured"], after: Duration::from_millis(1500) },
+            LateSections { sections: vec!["meminfo", "vmstat"], after: Duration::ZERO },
         ];
         let told: Vec<String> = left_out(&seen, &late)
             .iter()

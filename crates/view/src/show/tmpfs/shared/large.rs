@@ -14,21 +14,21 @@ struct Large {
 }
 
 pub fn largest(sheet: &mut Sheet, seen: &Shmem, top: usize) {
-    let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
-    all.extend(seen.segments.iter().map(of_segment));
-    all.extend(seen.objects.iter().map(of_object));
+    let mut all: Vec<Large> = seen.files.iter().map(from_file).collect();
+    all.extend(seen.segments.iter().map(from_segment));
+    all.extend(seen.objects.iter().map(from_object));
     all.retain(|large| large.amount.all().0 > 0);
     ramline_units::sort_by_key(&mut all, |large| std::cmp::Reverse(large.amount.all()));
     list(sheet, "The largest of all kinds", all, top);
 }
 
 pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize) {
-    list(sheet, title, files.iter().map(of_file).collect(), top);
+    list(sheet, title, files.iter().map(from_file).collect(), top);
 }
 
 fn list(sheet: &mut Sheet, title: &str, mut all: Vec<Large>, top: usize) {
     all.truncate(top);
-    let what = Table::of(&all).column(Column::wrapped("what").at_least(24), |large| &large.what);
+    let what = Table::from_rows(&all).column(Column::wrapped("what").at_least(24), |large| &large.what);
     let table = super::amounts(what, "", |large| large.amount)
         .column(Column::left("owner").folds(), |large| owner(large.owner))
         .column(Column::right("last used").folds(), |large| large.age.map(|age| format!("{} ago", number::age(age))))
@@ -36,7 +36,7 @@ fn list(sheet: &mut Sheet, title: &str, mut all: Vec<Large>, top: usize) {
     sheet.headed_table(title, table);
 }
 
-fn of_file(file: &File) -> Large {
+fn from_file(file: &File) -> Large {
     let held = match file.held {
         Some(true) => "in use",
         Some(false) => "no process",
@@ -45,7 +45,7 @@ fn of_file(file: &File) -> Large {
     Large { what: file.path.clone(), amount: file.amount, owner: Some(file.uid), age: file.age, held: held.to_owned() }
 }
 
-fn of_segment(segment: &Segment) -> Large {
+fn from_segment(segment: &Segment) -> Large {
     let huge = if segment.huge == Some(true) { " (huge pages, not in Shmem)" } else { "" };
     let held = match (segment.attached, segment.holders.as_slice()) {
         (0, _) => format!("not attached (made by process {})", segment.creator),
@@ -61,7 +61,7 @@ fn of_segment(segment: &Segment) -> Large {
     }
 }
 
-fn of_object(object: &Object) -> Large {
+fn from_object(object: &Object) -> Large {
     let what = match object.kind {
         ObjectKind::Memfd => format!("memfd {}", object.name.strip_prefix("/memfd:").unwrap_or(&object.name)),
         ObjectKind::Deleted => format!("deleted {}", object.name),

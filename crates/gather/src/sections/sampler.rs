@@ -1,9 +1,9 @@
-//! One machine looked at again and again, each time at the lowest price: what changes every second is read every time, what costs
-//! more or changes rarely less often.
+//! Sampling of one machine at intervals, for a recorder, at the lowest price: what changes every second is read every time, what costs
+//! more or changes rarely less often. [`Session`](super::Session) instead reads the same sections each time, from files it keeps open.
 //!
 //! | sweep | what is read | price on a machine of 500 processes |
 //! |---|---|---|
-//! | [`OverTime::second`] | four files, as they are | a tenth of a millisecond |
+//! | [`Sampler::second`] | four files, as they are | a tenth of a millisecond |
 //! | `Counters` | a dozen files that the kernel answers at once | under a millisecond |
 //! | `Users` | also processes that have changed, groups, tmpfs | some milliseconds |
 //! | `Settings` | also settings, other evictors and killers, huge pages, disks, shared memory | twice that |
@@ -16,9 +16,9 @@ use ramline_snapshot::{Snapshot, Wanted};
 use super::reader::Reader;
 use super::{Walking, cgroups, groups, killers, machine, processes, read, shmem};
 use crate::prelude::*;
-use crate::processes::Again;
+use crate::processes::ProcessCache;
 
-/// How much is looked at; each also looks at what the ones before it do.
+/// The extent of a sample; each includes what the ones before it read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sweep {
     /// Counters of the whole machine.
@@ -27,7 +27,7 @@ pub enum Sweep {
     Users,
     /// How the machine is set.
     Settings,
-    /// All of it anew.
+    /// Everything, nothing taken from before.
     Whole,
 }
 
@@ -46,7 +46,7 @@ const SETTINGS: Wanted = Wanted {
 };
 const WHOLE: Wanted = Wanted { configured: true, slab: true, ..SETTINGS };
 
-/// All groups are walked for so long at most: of 50,000 a part is seen, and it is said that it is one.
+/// Longest walk of all groups: of 50,000 a part is read, and the snapshot says that it is one.
 const WALK: Duration = Duration::from_millis(500);
 
 /// The files of a second.
@@ -55,29 +55,29 @@ const SECOND: [&str; 4] = ["/proc/meminfo", "/proc/vmstat", "/proc/pressure/memo
 /// RAM, the least that screens show in per cent.
 const SHARED_CHANGED: u64 = 100;
 
-/// A machine that is looked at again and again.
+/// A machine that is sampled at intervals.
 #[derive(Debug)]
-pub struct OverTime {
+pub struct Sampler {
     root: Root,
-    processes: Again,
-    groups: groups::Again,
+    processes: ProcessCache,
+    groups: groups::GroupCache,
     unchanged_groups: BTreeSet<String>,
     /// Shared memory when its holders were last asked for.
     shared: Option<Bytes>,
     machine: Option<Machine>,
 }
 
-impl OverTime {
+impl Sampler {
     /// All that is ever read.
     pub const READS: Wanted = Wanted { processes: true, groups: true, shmem: true, killers: true, zfs: true, ..WHOLE };
 
     /// Nothing is read yet.
     #[must_use]
-    pub fn new(root: &Root) -> OverTime {
-        OverTime {
+    pub fn new(root: &Root) -> Sampler {
+        Sampler {
             root: root.clone(),
-            processes: Again::default(),
-            groups: groups::Again::default(),
+            processes: ProcessCache::default(),
+            groups: groups::GroupCache::default(),
             unchanged_groups: BTreeSet::new(),
             shared: None,
             machine: None,
@@ -91,23 +91,23 @@ impl OverTime {
         SECOND.iter().filter_map(|path| Some(((*path).to_owned(), reader.text(path).ok()?))).collect()
     }
 
-    /// These files as a snapshot, at nanoseconds since boot and since 1970; `None` before the first look.
+    /// These files as a snapshot, at nanoseconds since boot and since 1970; `None` before the first sample.
     #[must_use]
-    pub fn of_second(&self, files: &BTreeMap<String, String>, uptime: Nanos, unix_ns: u64) -> Option<Snapshot> {
+    pub fn at_second(&self, files: &BTreeMap<String, String>, uptime: Nanos, unix_ns: u64) -> Option<Snapshot> {
         let mut machine = self.machine.clone()?;
         (machine.uptime, machine.taken_unix_ns) = (Some(uptime), Some(unix_ns));
         let reader = Reader::given(&self.root, files);
         Some(read(&reader, Snapshot::new(machine), SECONDS, Walking::Never))
     }
 
-    /// The processes and the groups that the last look at them has found as they were before; of these groups nothing is in its snapshot.
+    /// The processes and groups that the last sample of them found unchanged; of these groups nothing is in its snapshot.
     #[must_use]
     pub const fn unchanged(&self) -> (&BTreeSet<u32>, &BTreeSet<String>) {
         (&self.processes.unchanged, &self.unchanged_groups)
     }
 
-    /// Reads what belongs to a sweep; other sections are unread.
-    pub fn look(&mut self, sweep: Sweep) -> Snapshot {
+    /// Samples what belongs to a sweep; other sections are unread.
+    pub fn sample(&mut self, sweep: Sweep) -> Snapshot {
         let reader = Reader::until(&self.root, Instant::now() + WALK);
         if sweep == Sweep::Whole {
             self.machine = None;
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn a_sweep_of_counters_reads_no_settings_and_the_machine_is_known_from_the_first() {
-        let mut machine = OverTime::new(&Root::live());
-        let whole = machine.look(Sweep::Whole);
+        let mut sampler = Sampler::new(&Root::live());
+        let whole = sampler.sample(Sweep::Whole);
         assert!(whole.settings.data().is_some() && whole.processes.data().is_some());
-        let counters = machine.look(Sweep::Counters);
+        let counters = sampler.sample(Sweep::Counters);
         assert!(counters.settings == Seen::Unread && counters.meminfo.data().is_some());
         assert!(counters.machine.uptime > whole.machine.uptime && counters.machine.kernel == whole.machine.kernel);
     }

@@ -1,4 +1,4 @@
-//! What a captured tree without `meta.json` tells of its machine: the release of its kernel, and the page size by its own numbers.
+//! The machine of a captured tree without `meta.json`: the release of its kernel, and the page size by its own numbers.
 
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::page_size::derived;
@@ -13,7 +13,7 @@ const PROCESSES: usize = 64;
 /// A small file of the tree.
 const LARGEST: u64 = 4 << 20;
 
-/// The machine as far as the tree tells it.
+/// The machine, as far as the files of the tree show it.
 pub fn machine(root: &Root) -> Machine {
     let vmstat = text(root, "/proc/vmstat").and_then(|text| Vmstat::parse("", &text).ok());
     let zoneinfo = text(root, "/proc/zoneinfo").and_then(|text| Zoneinfo::parse("", &text).ok());

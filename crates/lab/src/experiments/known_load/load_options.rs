@@ -1,4 +1,4 @@
-//! What a series of known-load was asked for: the load, its limit, and what is varied.
+//! Options of a series of known-load: the load, its limit, and what is varied.
 //!
 //! What it is not: checked against the machine; that is [`super::plan`].
 
@@ -16,9 +16,9 @@ const LIMIT_QUARTERS: u64 = 3;
 /// Below this a group is too small for the process itself.
 const LEAST: Bytes = Bytes::from_mib(4);
 
-/// What was asked for.
+/// Options of a known-load series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct LoadOptions {
     /// The load.
     pub load: Load,
     /// Its seed.
@@ -41,12 +41,12 @@ pub struct Asked {
     pub fresh_statistics: bool,
 }
 
-impl Asked {
+impl LoadOptions {
     /// From the parameters of a series.
     ///
     /// # Errors
     /// What makes no sense on any machine, with what would.
-    pub fn from_params(params: &Params) -> Result<Asked> {
+    pub fn from_params(params: &Params) -> Result<LoadOptions> {
         let seed = params.count("seed").unwrap_or_default();
         let load = load(params, seed)?;
         let demand = Bytes(load.demand());
@@ -57,7 +57,7 @@ impl Asked {
         refuse_if(timeout < Duration::from_secs(1), NAME, "--timeout 20s", "the timeout is not 1 s to 1 h")?;
         let arms = params.list("arms").iter().map(|text| arm::parse(text)).collect::<Result<Vec<_>>>()?;
         let fills = params.list("fill").iter().map(|text| text.parse()).collect::<Result<Vec<Fill>>>()?;
-        Ok(Asked {
+        Ok(LoadOptions {
             load,
             seed,
             limit,
@@ -169,25 +169,25 @@ pub fn load(params: &Params, seed: u64) -> Result<Load> {
 mod tests {
     use super::*;
 
-    fn asked(values: &[(&str, &str)]) -> Result<Asked> {
+    fn options(values: &[(&str, &str)]) -> Result<LoadOptions> {
         let table = super::super::EXPERIMENT.table();
         let mut params = Params::defaults(&table);
         values.iter().for_each(|(name, value)| params.set(&table, name, vec![(*value).to_owned()]).unwrap());
-        Asked::from_params(&params)
+        LoadOptions::from_params(&params)
     }
 
     #[test]
     fn a_load_is_limited_to_three_quarters_and_has_swap_for_its_anonymous_memory() {
-        let server = asked(&[("load", "server")]).unwrap();
+        let server = options(&[("load", "server")]).unwrap();
         assert_eq!((server.demand(), server.limit), (Bytes::from_mib(96), Bytes::from_mib(72)));
         assert_eq!((server.bytes(true), server.bytes(false)), (Bytes::from_mib(42), Bytes::from_mib(54)));
         assert_eq!(server.swap_sizes().area, Bytes::from_mib(62));
-        assert_eq!(asked(&[]).unwrap().swap_sizes().area, Bytes::from_mib(16), "a reader of files has none");
+        assert_eq!(options(&[]).unwrap().swap_sizes().area, Bytes::from_mib(16), "a reader of files has none");
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_with_a_command_that_works() {
-        let told = |values: &[(&str, &str)]| asked(values).unwrap_err().to_string();
+        let told = |values: &[(&str, &str)]| options(values).unwrap_err().to_string();
         assert!(told(&[("size", "1MiB")]).contains("not from 4.0 MiB to 1 TiB"));
         assert!(told(&[("limit", "1MiB")]).contains("below 4.0 MiB"));
         assert!(told(&[("skew", "much")]).contains("try: ramline lab run known-load"));

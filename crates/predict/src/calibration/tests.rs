@@ -18,8 +18,8 @@ fn record(name: &str, fill: u64, anon: u64) -> RunRecord {
 #[test]
 fn the_pages_of_the_program_are_those_of_its_runs_without_the_few_at_both_ends() {
     let records: Vec<_> = [7, 900].into_iter().chain(100..108).map(|anon| record("a", 1, anon)).collect();
-    assert_eq!((records.len(), own(&records)), (10, Some([120, 128])));
-    assert_eq!(own(&[RunRecord::default()]), None);
+    assert_eq!((records.len(), overhead_pages(&records)), (10, Some([120, 128])));
+    assert_eq!(overhead_pages(&[RunRecord::default()]), None);
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn compression_and_processor_time_are_those_of_the_setting_s_own_runs() {
         RunRecord { codec, worked: Some(Nanos(worked)), ..record(name, 1, 0) }
     };
     let records = [run("a", 10, 6_000_000_000), run("b", 99, 1), run("a", 14, 4_000_000_000)];
-    let ([compress, decompress], spread) = codec(&arm, &records).unwrap();
+    let ([compress, decompress], spread) = compression_cost(&arm, &records).unwrap();
     assert_eq!([compress, decompress], [12.0, 7.0]);
     assert!((1.5..1.7).contains(&spread), "{spread}");
     // Two rounds each.
-    assert_eq!(worked(&arm, &records), Some(vec![3.0, 2.0]));
+    assert_eq!(round_cpu_seconds(&arm, &records), Some(vec![3.0, 2.0]));
     let old = [record("a", 1, 0)];
-    assert_eq!((codec(&arm, &old), worked(&arm, &old)), (None, None));
+    assert_eq!((compression_cost(&arm, &old), round_cpu_seconds(&arm, &old)), (None, None));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_setting_with_swap_tells_a_pace_before_one_without_and_swappiness_60_before_
         record.reclaim.major_faults = 1000;
         record
     });
-    let first = |arms: &[(Arm, Workload)]| rounds(arms, &records).map(|((arm, _), _)| arm.name.clone());
+    let first = |arms: &[(Arm, Workload)]| round_setting(arms, &records).map(|((arm, _), _)| arm.name.clone());
     assert_eq!(
         [first(&all), first(&all[..2]), first(&all[..1])],
         ["60", "1", "none"].map(|name| Some(name.to_owned()))
@@ -119,16 +119,16 @@ fn a_pace_is_found_in_the_setting_that_says_most_about_it() {
         [arm("late", SwapKind::File), arm("swap", SwapKind::File), arm("zram", zram), arm("none", SwapKind::None)];
     let mut records = vec![record("late", 9, 0), record("swap", 3, 0), record("zram", 1, 0), record("swap", 1, 0)];
     let name = |found: Option<(&(Arm, Workload), Vec<f64>)>| found.map(|((arm, _), took)| (arm.name.clone(), took));
-    assert_eq!(name(filled(&arms, &records)), Some(("swap".to_owned(), vec![3e-9, 1e-9])));
+    assert_eq!(name(fill_setting(&arms, &records)), Some(("swap".to_owned(), vec![3e-9, 1e-9])));
     // Without a read there is no pace of a disk.
-    assert_eq!(name(rounds(&arms, &records)), None);
+    assert_eq!(name(round_setting(&arms, &records)), None);
     records.iter_mut().for_each(|record| record.reclaim.major_faults = 1000);
-    assert_eq!(name(rounds(&arms, &records)), Some(("late".to_owned(), vec![2.0])));
+    assert_eq!(name(round_setting(&arms, &records)), Some(("late".to_owned(), vec![2.0])));
     // What happens in its rounds is chance.
     let mut other = record("late", 9, 0);
     other.reclaim.major_faults = 3000;
     records.push(other);
-    assert_eq!(name(rounds(&arms, &records)).unwrap().0, "swap");
+    assert_eq!(name(round_setting(&arms, &records)).unwrap().0, "swap");
 }
 
 #[test]
@@ -143,8 +143,9 @@ fn pages_of_requests_have_a_pace_of_their_own_where_a_steady_setting_reads_many_
     let chance = [read("chance", 100, 9000), read("chance", 300, 90_000)];
     let runs = [("few", 200, 600), ("some", 300, 1700), ("many", 900, 9900), ("idle", 200, 0), ("rare", 20, 9000)];
     let records = [&runs.map(|(name, faults, pages)| read(name, faults, pages))[..], &chance].concat();
-    let long =
-        |arms: &[(Arm, Workload)], than: &str| long(arms, &records, &arm(than)).map(|((arm, _), _)| arm.name.clone());
+    let long = |arms: &[(Arm, Workload)], than: &str| {
+        page_cost_setting(arms, &records, &arm(than)).map(|((arm, _), _)| arm.name.clone())
+    };
     assert_eq!(long(&arms, "few"), Some("many".to_owned()));
     // 3 pages and 5.7, not twice as many; 11 beside itself; and what has no runs, no pages or hardly a fault.
     assert_eq!([long(&arms[..2], "few"), long(&arms, "many"), long(&arms, "none")], [None, None, None]);
@@ -165,22 +166,22 @@ fn a_pace_differs_as_rounds_do_in_the_setting_in_the_middle() {
         "c" => None,
         _ => Some(times(5)),
     };
-    assert_eq!(spread(&arms, &[], took), pace::spread(&times(5)));
-    assert_eq!(spread(&arms, &[], |_| None), MEASURED_SPREAD);
+    assert_eq!(run_spread(&arms, &[], took), pace::spread(&times(5)));
+    assert_eq!(run_spread(&arms, &[], |_| None), MEASURED_SPREAD);
     let reads = [("a", 100), ("a", 120), ("b", 100), ("b", 100), ("d", 100), ("d", 300)].map(|(name, reads)| {
         let mut record = record(name, 1, 0);
         record.reclaim.major_faults = reads;
         record
     });
     let middle = f64::midpoint(pace::spread(&times(90)), pace::spread(&times(1)));
-    assert_eq!(spread(&arms, &reads, took), middle);
+    assert_eq!(run_spread(&arms, &reads, took), middle);
     // Where none is steady all count.
     let both = [("a", 100), ("a", 300)].map(|(name, reads)| {
         let mut record = record(name, 1, 0);
         record.reclaim.major_faults = reads;
         record
     });
-    assert_eq!(spread(&arms[..1], &both, took), pace::spread(&times(90)));
+    assert_eq!(run_spread(&arms[..1], &both, took), pace::spread(&times(90)));
 }
 
 #[test]

@@ -1,30 +1,30 @@
-//! Looks at one source: once, twice with `--for`, again and again with `--watch`.
+//! Readings of one source: one, two with `--for`, any number with `--watch`.
 //!
-//! Rates of the second and later looks of a watch come from the window between two looks; the first has none.
+//! Rates of the second and later readings of a watch come from the window between two readings; the first has none.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::prelude::*;
 
-/// A source that is looked at, with what was seen last.
+/// Readings of a source, with the last one.
 #[derive(Debug)]
-pub struct Looks<'a> {
-    /// What is looked at.
+pub struct SourceReadings<'a> {
+    /// The source that is read.
     pub source: &'a Source,
     span: Cell<Option<Duration>>,
-    /// Each look is kept for the next.
+    /// Each reading is kept for the next.
     again: bool,
     last: RefCell<Option<Rc<Snapshot>>>,
 }
 
-/// The look before, if there is one, and this one.
+/// The reading before, if there is one, and this one.
 pub type Pair = (Option<Rc<Snapshot>>, Rc<Snapshot>);
 
-impl<'a> Looks<'a> {
-    /// Once, or twice so long apart; `again`, more than that.
-    pub const fn of(source: &'a Source, span: Option<Duration>, again: bool) -> Looks<'a> {
-        Looks { source, span: Cell::new(span), again, last: RefCell::new(None) }
+impl<'a> SourceReadings<'a> {
+    /// Readings: one, or two this long apart; `again`, more than that.
+    pub const fn new(source: &'a Source, span: Option<Duration>, again: bool) -> SourceReadings<'a> {
+        SourceReadings { source, span: Cell::new(span), again, last: RefCell::new(None) }
     }
 
     /// Twice at least, a second apart where nothing else was asked for: growth is seen in a difference alone.
@@ -38,7 +38,7 @@ impl<'a> Looks<'a> {
         Ok(())
     }
 
-    /// Looks, once for a screen without rates.
+    /// One reading, for a screen without rates.
     ///
     /// # Errors
     /// As [`Source::snapshot`].
@@ -46,7 +46,7 @@ impl<'a> Looks<'a> {
         self.source.snapshot(want)
     }
 
-    /// Looks, and says what was seen before.
+    /// A reading, with the one before it.
     ///
     /// # Errors
     /// As [`Source::window_walking`].
