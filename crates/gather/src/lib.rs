@@ -2,7 +2,7 @@
 //!
 //! | module | what it reads |
 //! |---|---|
-//! | `sections` | the sections of a [`ramline_snapshot::Snapshot`], only those that are wanted ([`gather`]); a capture of all ([`capture`]) |
+//! | `sections` | the sections of a [`ramline_snapshot::Snapshot`], only those that are wanted ([`gather`]); a capture of all ([`capture`]); again and again: [`Sampler`] reads what is due, [`Session`] keeps files open |
 //! | [`processes`] | one cheap pass over all processes, walks of page tables within a budget, command lines by name |
 //! | [`maps`] | address ranges of processes, every file behind them once, and what of it is in RAM |
 //! | [`mappers`], [`held`] | who maps files; who holds which file, with a name or without |

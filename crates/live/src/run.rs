@@ -84,12 +84,18 @@ pub fn run(feed: &mut dyn Feed, options: Options) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the terminal is gone. For a thread beside [`run`], which then ends the program should the loop not have ended it: crossterm, which reads the
+/// Waits until the terminal is gone; false where that cannot be waited for. For a thread beside [`run`], which then ends the program should the loop not have ended it: crossterm, which reads the
 /// keys, repeats a read for ever that fails or is empty, and a terminal may go between the loop's own look and that read.
-pub fn wait_for_hangup() {
+#[must_use]
+pub fn wait_for_hangup() -> bool {
     let stdin = io::stdin();
-    // Only what needs not be asked for: HUP, ERR, NVAL.
-    while let Err(Errno::INTR) | Ok(0) = poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None) {}
+    loop {
+        // Only what needs not be asked for: HUP, ERR, NVAL.
+        match poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None) {
+            Ok(0) | Err(Errno::INTR) => {}
+            done => return done.is_ok(),
+        }
+    }
 }
 
 /// Waits for input, at most so long; where the terminal is gone, keys are not asked for.

@@ -34,6 +34,8 @@ const CHARGE_BATCH: u64 = 64;
 const RECLAIM_BATCH: u64 = 32;
 /// At most this part of the answer: a service of a large machine has not run on all its processors.
 const LARGEST_BATCHES: u64 = 20;
+/// Reclaim evicts whole folios, of up to this size (MAX_PAGECACHE_ORDER of 4 KiB pages).
+const LARGEST_FOLIO: Bytes = Bytes::from_mib(2);
 /// Less growth is noise, for the same reason.
 const LEAST_GROWTH: Bytes = Bytes::from_mib(4);
 /// With more pages a miss the kernel reads ahead of what was asked for.
@@ -123,7 +125,8 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     let has_room = has_room(group);
     let grew = rates.growth.map_or(0.0, |growth| growth * seconds);
     // What it had when pages were evicted: its limit, or what reclaim leaves of that.
-    let base = group.bound.max.and_then(Limit::bytes).filter(|_| !is_below_limit(group)).unwrap_or(current);
+    let base =
+        group.bound.max.and_then(Limit::bytes).filter(|_| !is_below_limit(group, Bytes::ZERO)).unwrap_or(current);
     let answer = match (curve.knee(), curve.reach()) {
         _ if has_room && grew > (FILLS * current.as_f64()).max(LEAST_GROWTH.as_f64()) => NeedAnswer::Fills,
         _ if curve.returns < FEWEST_RETURNS && curve.misses >= FEWEST_RETURNS => NeedAnswer::FirstReads,
@@ -161,18 +164,18 @@ pub fn fills_limit(group: &GroupMemory) -> bool {
     !has_room(group)
 }
 
-/// It is not pressed: a part of its limit is left, or it has none. One whose own limit was hit while it was watched is pressed, whatever is free at this moment: with
-/// large folios reclaim takes megabytes at once.
+/// It is not pressed: a part of its limit is left, or it has none. One whose limit was hit while it was watched is pressed although a large folio is free at this
+/// moment. The hits alone say nothing: version 2 counts those of all groups below.
 fn has_room(group: &GroupMemory) -> bool {
-    let is_own = group.bound.effective_at.as_ref() == Some(&group.path);
-    let was_hit = is_own && group.rates.and_then(|rates| rates.limit_hits).is_some_and(|hits| hits > 0);
-    !was_hit && is_below_limit(group)
+    let was_hit = group.rates.and_then(|rates| rates.limit_hits).is_some_and(|hits| hits > 0);
+    let beside = if was_hit { LARGEST_FOLIO } else { Bytes::ZERO };
+    is_below_limit(group, beside)
 }
 
-/// More than a little is left below its limit now.
-fn is_below_limit(group: &GroupMemory) -> bool {
+/// More is left below its limit now than this and a little.
+fn is_below_limit(group: &GroupMemory, beside: Bytes) -> bool {
     match (group.bound.room, group.bound.effective_max) {
-        (Some(room), Some(limit)) => room.share_of(limit).is_some_and(|share| share > ROOM_LEFT),
+        (Some(room), Some(limit)) => room.as_f64() > limit.as_f64() * ROOM_LEFT + beside.as_f64(),
         _ => true,
     }
 }
@@ -265,13 +268,15 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_hit_its_limit_while_it_was_watched_is_at_it_whatever_is_free_now() {
-        let with_hits = |hits: u64| {
-            let mut one = group(190, 190, 200, 0);
+    fn a_group_that_hit_its_limit_while_it_was_watched_is_at_it_though_a_large_folio_is_free() {
+        let with_hits = |(used, hits)| {
+            let mut one = group(used, used, 200, 0);
             one.rates = one.rates.map(|rates| Rates { limit_hits: Some(hits), ..rates });
             has_room(&one)
         };
-        assert_eq!([300, 0].map(with_hits), [false, true]);
+        assert_eq!([(195, 300), (195, 0)].map(with_hits), [false, true]);
+        // Those of a group below it: it is far from its own.
+        assert!(with_hits((100, 300)));
     }
 
     #[test]

@@ -142,9 +142,9 @@ impl Figures {
         })
     }
 
-    /// Counts, of memory and of files, may be so much less or more than in any run.
+    /// Widens the intervals of counts, of memory and of files, by these margins.
     #[must_use]
-    pub fn within(self, [memory, files]: [f64; 2]) -> Figures {
+    pub fn widened_by(self, [memory, files]: [f64; 2]) -> Figures {
         let wider = |range: Option<Range>, off: f64| {
             range.map(|Range { median, low, high }| Range { median, low: low * (1.0 - off), high: high * (1.0 + off) })
         };

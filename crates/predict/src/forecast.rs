@@ -109,7 +109,7 @@ pub fn compact(
     let figures =
         Figures { simulations: Some(all.len()), unsettled: !enough::is_settled(&all), ..Figures::from_runs(&all)? };
     let margin = if first.recorded { margin::for_recording } else { margin::for_kernel };
-    let figures = figures.within(margin(&setting.kernel, first.files()));
+    let figures = figures.widened_by(margin(&setting.kernel, first.files()));
     let round = |run: &RunFigures| match run.verdict {
         Verdict::Killed => f64::INFINITY,
         _ if run.rounds <= 0.0 => f64::INFINITY,

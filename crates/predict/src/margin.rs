@@ -4,24 +4,24 @@
 
 use ramline_sim::kernel::{Group, Hits, Kernel, Mglru};
 
-/// What no draw knows is that the rules are not the kernel's: so much were counts of kernels off that were read and not traced, in the middle of the runs
-/// that rules were found by (guests of bench/runs/accuracy-found.json).
+/// Margin of a kernel whose source was read and which was not traced: the median error of counts in the runs by which rules were found
+/// (guests of bench/runs/accuracy-found.json).
 const NOT_TRACED: f64 = 0.025;
-/// Of one whose rules were traced on the machine itself the least with which nine of ten counts were held in two of those ledgers (bench/runs/accuracy-found-5.json and -6: 92 %
+/// Margin of a kernel whose rules were traced on the machine itself: the least with which nine of ten counts were held in two of those ledgers (bench/runs/accuracy-found-5.json and -6: 92 %
 /// of 336; without it 89.6 %).
-const HERE: f64 = 0.002;
-/// And so much those of kernels whose rules were traced in guests: heaps of 18 MiB there, of ten seeds with a swap file and with zram each, were 0.7 % off on 6.12
+const TRACED_ON_HOST: f64 = 0.002;
+/// Margin of kernels whose rules were traced in guests: heaps of 18 MiB there, of ten seeds with a swap file and with zram each, were 0.7 % off on 6.12
 /// with the classic lists and 0.5 % with generations, and 0.6 % on 6.1, in the middle; files that are mapped were 0.5 % off (zipf-mmap of seven seeds on six kernels and lists, bench/runs/accuracy-found-7.json).
-const GUESTS: f64 = 0.006;
-/// 1 % on 7.3 with generations.
+const TRACED_IN_GUEST: f64 = 0.006;
+/// Margin of 7.3 with generations.
 const REWRITTEN: f64 = 0.01;
-/// And so much files that 7.3 only reads by read(2), in the middle of four figures: zipf-read of two seeds with both lists was 1.7, 1.7, 2.2 and 3.3 % off
+/// Margin of files that 7.3 reads with read(2) and does not map, the median of four figures: zipf-read of two seeds with both lists was 1.7, 1.7, 2.2 and 3.3 % off
 /// (bench/runs/accuracy-found-7.json and -8).
-const READ: f64 = 0.02;
-/// On no other was it run.
+const BUFFERED_READ: f64 = 0.02;
+/// Margin of kernels and lists on which nothing was run.
 const NOT_RUN: f64 = 0.05;
 
-/// And so much those of recordings, the widest of all: where every touch of a program that was none of the lab's was known, its counts were 18 to 23 % off, and with
+/// Margin of recordings, the widest of all: where every touch of a program that was none of the lab's was known, its counts were 18 to 23 % off, and with
 /// recordings 11 to 24 % in the median of three programs (29 November 2026, one to three runs a cell).
 const RECORDED: f64 = 0.25;
 
@@ -36,10 +36,11 @@ pub fn for_recording(kernel: &Kernel, files: [bool; 2]) -> [f64; 2] {
 #[must_use]
 pub fn for_kernel(kernel: &Kernel, [reads, maps]: [bool; 2]) -> [f64; 2] {
     let is_known = kernel.traced == Some(kernel.group);
+    // Guests have groups of version 2, the machine has version 1.
     let is_here = is_known && kernel.group == Group::V1;
     let memory = match kernel.mglru() {
-        None if is_here => HERE,
-        None | Some(Mglru::First | Mglru::Mended) if is_known => GUESTS,
+        None if is_here => TRACED_ON_HOST,
+        None | Some(Mglru::First | Mglru::Mended) if is_known => TRACED_IN_GUEST,
         Some(Mglru::Rewritten) if is_known => REWRITTEN,
         None => NOT_TRACED,
         Some(_) => NOT_RUN,
@@ -47,7 +48,7 @@ pub fn for_kernel(kernel: &Kernel, [reads, maps]: [bool; 2]) -> [f64; 2] {
     let files = match kernel.mglru() {
         _ if !is_known => NOT_TRACED,
         Some(Mglru::Reworked) => NOT_TRACED,
-        _ if reads && kernel.reads_folios() && !is_here => READ,
+        _ if reads && kernel.reads_folios() && !is_here => BUFFERED_READ,
         _ => memory,
     };
     // Which pages count as hits decides how long a file is read around; that changed from 6.11 to 6.12.
@@ -75,20 +76,23 @@ mod tests {
         const OFF: f64 = NOT_TRACED;
         let in_group = |release: &str, group| Kernel { group, ..Kernel::nearest(release).unwrap() };
         let off = |release: &str, group| for_kernel(&in_group(release, group), [true, false]);
-        assert_eq!([off("6.18.44-fc", Group::V1), off("6.18.44", Group::V2)], [[HERE; 2], [OFF; 2]]);
+        assert_eq!([off("6.18.44-fc", Group::V1), off("6.18.44", Group::V2)], [[TRACED_ON_HOST; 2], [OFF; 2]]);
         assert_eq!([off("6.19.1", Group::V1), off("6.12.118", Group::V1)], [[OFF; 2]; 2]);
-        assert_eq!([off("6.12.118", Group::V2), off("7.3.4", Group::V2)], [[GUESTS; 2], [GUESTS, READ]]);
+        assert_eq!(
+            [off("6.12.118", Group::V2), off("7.3.4", Group::V2)],
+            [[TRACED_IN_GUEST; 2], [TRACED_IN_GUEST, BUFFERED_READ]]
+        );
         let lists = |release, group| Kernel { lists: Lists::Generations, ..in_group(release, group) };
         let generations = |release, group| for_kernel(&lists(release, group), [true, false]);
         assert_eq!(
             [generations("6.12.118", Group::V2), generations("7.3.4", Group::V2)],
-            [[GUESTS; 2], [REWRITTEN, READ]]
+            [[TRACED_IN_GUEST; 2], [REWRITTEN, BUFFERED_READ]]
         );
         assert_eq!([generations("6.18.4", Group::V1), generations("6.13.1", Group::V2)], [[NOT_RUN, OFF]; 2]);
         // Files that are mapped are no worse, but where no kernel of those hits was traced.
         let mapped = |release: &str, group| for_kernel(&in_group(release, group), [false, true]);
-        assert_eq!(["6.1.0", "7.3.4"].map(|release| mapped(release, Group::V2)), [[GUESTS; 2]; 2]);
-        assert_eq!(mapped("6.18.4", Group::V1), [HERE; 2]);
+        assert_eq!(["6.1.0", "7.3.4"].map(|release| mapped(release, Group::V2)), [[TRACED_IN_GUEST; 2]; 2]);
+        assert_eq!(mapped("6.18.4", Group::V1), [TRACED_ON_HOST; 2]);
         assert_eq!([mapped("6.1.9", Group::V1), mapped("6.6.9", Group::V2)], [[OFF; 2], [NOT_RUN; 2]]);
     }
 }

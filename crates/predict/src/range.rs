@@ -3,8 +3,8 @@
 use ramline_units::JsonSchema;
 use serde::Serialize;
 
-/// The part of all runs that an interval is for.
-const MOST: f64 = 0.9;
+/// The share of runs that an interval is to hold.
+const COVERAGE: f64 = 0.9;
 
 /// The middle of several values, and the ends between which nine of ten lie.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Of some values; `None` of none. One more value would lie between the ends with about the chance [`MOST`], whatever they are distributed like (order
+    /// Of some values; `None` of none. One more value would lie between the ends with about the chance [`COVERAGE`], whatever they are distributed like (order
     /// statistics; Wilks 1941). Of fewer than 19 values the ends are the least and the most, and the chance is less.
     #[must_use]
     #[expect(
@@ -31,7 +31,7 @@ impl Range {
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let median = f64::midpoint(*values.get(last / 2)?, *values.get(values.len() / 2)?);
-        let from_end = ((values.len() + 1) as f64 * (1.0 - MOST) / 2.0 - 1.0).max(0.0);
+        let from_end = ((values.len() + 1) as f64 * (1.0 - COVERAGE) / 2.0 - 1.0).max(0.0);
         let (place, part) = (from_end as usize, from_end.fract());
         let between = |at: usize, next: usize| Some(values.get(at)? * (1.0 - part) + values.get(next)? * part);
         let low = between(place, (place + 1).min(last))?;

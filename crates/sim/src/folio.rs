@@ -128,7 +128,7 @@ mod tests {
     /// A file of 200 pages behind as many of memory, of which 32 were read in folios of four pages, on the inactive list.
     fn memory() -> Memory {
         let mut memory = group(200, PRESETS[2], Chance::default());
-        readahead::next(&mut memory, 1, 200, 32);
+        readahead::submit_next_window(&mut memory, 1, 200, 32);
         memory.drain();
         memory
     }
@@ -183,7 +183,7 @@ mod tests {
             memory.drain();
             memory.pages.leave(200, if last == old { new } else { old });
             memory.pages.leave(203, last);
-            readahead::next(&mut memory, 1, 200, 4);
+            readahead::submit_next_window(&mut memory, 1, 200, 4);
             assert_eq!((memory.counts.refault[FILE], there(&memory)), (4, vec![200, 201, 202, 203]));
             for bits in [bit::ACTIVE, bit::WORKINGSET] {
                 let is = (200..204).map(|id| memory.pages.is(id, bits)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Read-ahead: what is read of a file beside what was asked for. How long a window is: `window`.
+//! Read-ahead of files: what is read beside what was asked for. Sizes of windows: `window`; around a fault: `filemap/fault.rs`; of swap: `swap/cluster.rs`.
 //!
 //! Stands for `page_cache_sync_ra`, `page_cache_async_ra` and `page_cache_ra_unbounded` (mm/readahead.c); read in 6.12; for `ondemand_readahead`,
 //! read in 6.1; and for `page_cache_ra_order`, read in 7.3. Left out: that a read(2) waits for a page that the disk has not read yet, requests larger than a window, `posix_fadvise`, congestion.
@@ -21,8 +21,8 @@ use self::window::{first_window, joined, next_window};
 /// The most pages of a folio of ext4, as a power of two.
 const MOST_ORDER: u32 = 9;
 
-/// read(2) of `n` pages from `at`, the first of which is not in RAM.
-pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
+/// `page_cache_sync_ra`: read(2) of `n` pages from `at`, the first of which is not in RAM.
+pub fn sync_ra(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let (extent, most) = (memory.regions[region], memory.setting.read_ahead);
     let state = memory.reads[region];
     let joins = memory.setting.kernel.on_demand;
@@ -31,7 +31,7 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
         // The next window, though no page asked for it.
         let size = next_window(state.size, most).max(state.size);
         let (size, ahead) = if at == behind { joined(size, most) } else { (size, size) };
-        return window(memory, region, behind, size, ahead);
+        return submit_window(memory, region, behind, size, ahead);
     }
     let follows = state.next != NONE && (at == state.next || at == state.next + 1);
     if at == extent.first || n > most || follows {
@@ -41,7 +41,7 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
             false if joins => joined(size, most),
             false => (size, size / 2),
         };
-        return window(memory, region, at, size, ahead);
+        return submit_window(memory, region, at, size, ahead);
     }
     // Pages before it that are in RAM are taken for the trace of a stream.
     let hole = next_miss::before(memory, extent, at - 1, most);
@@ -53,11 +53,11 @@ pub fn missed(memory: &mut Memory, region: usize, at: u32, n: u32) {
     if hole.is_none() {
         before *= 2;
     }
-    window(memory, region, at, (before + n).min(most), 1);
+    submit_window(memory, region, at, (before + n).min(most), 1);
 }
 
-/// A PG_readahead page was reached, which triggers the next window, alone or with the others of its folio; `n` pages are read from there on.
-pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
+/// `page_cache_async_ra`: a PG_readahead page was reached, which triggers the next window, alone or with the others of its folio; `n` pages are read from there on.
+pub fn async_ra(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let is_same = |memory: &Memory, id: u32| memory.pages.is(id, bit::RESIDENT | bit::READ_AHEAD | bit::SAME_FOLIO);
     let first = (memory.regions[region].first..=at).rev().find(|id| !is_same(memory, *id)).unwrap_or(at);
     let behind = (at + 1..memory.regions[region].end()).take_while(|id| is_same(memory, *id)).last().unwrap_or(at);
@@ -68,7 +68,7 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
     let state = memory.reads[region];
     if at == (state.start + state.size).wrapping_sub(state.ahead) {
         let size = next_window(state.size, most);
-        return next(memory, region, state.start + state.size, size);
+        return submit_next_window(memory, region, state.start + state.size, size);
     }
     // Another window than the last: what is missing behind this page is read. Where nothing is, `page_cache_next_miss` once gave the number of the last
     // page that it had looked at.
@@ -78,18 +78,18 @@ pub fn reached(memory: &mut Memory, region: usize, at: u32, n: u32) {
         None => return,
     };
     let size = next_window(start - at + n, most);
-    next(memory, region, start, size);
+    submit_next_window(memory, region, start, size);
 }
 
-/// A window, which the file remembers; a page of it is waited for.
-pub fn window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: u32) {
+/// Reads a window, which the file remembers; a page of it is waited for.
+pub fn submit_window(memory: &mut Memory, region: usize, start: u32, size: u32, ahead: u32) {
     memory.reads[region].order = 0;
     let asked = remembered(memory, region, start, size, ahead);
     wait(memory, asked);
 }
 
-/// The next window, which no touch waits for. Where it is read in folios of several pages, it ends with a whole one.
-pub fn next(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
+/// `page_cache_ra_order`: reads the next window, which no touch waits for. Where it is read in folios of several pages, it ends with a whole one.
+pub fn submit_next_window(memory: &mut Memory, region: usize, start: u32, mut size: u32) {
     let order = memory.reads[region].order + 2;
     memory.reads[region].order = order;
     if memory.setting.kernel.reads_folios() {
@@ -238,7 +238,7 @@ mod tests {
     fn which_page_asks_for_more_in_a_window_that_the_file_cuts() {
         let asks = |kernel: usize, start: u32| {
             let mut memory = group(200, PRESETS[kernel], Chance::default());
-            window(&mut memory, 1, start, 32, 8);
+            submit_window(&mut memory, 1, start, 32, 8);
             (200..400).filter(|id| memory.pages.is(*id, bit::READ_AHEAD)).collect::<Vec<u32>>()
         };
         assert_eq!([1, 2, 3].map(|kernel| asks(kernel, 380)), [vec![392], vec![], vec![]]);
@@ -252,7 +252,7 @@ mod tests {
             memory.setting.costs.read = [0.0; 2];
             there.iter().for_each(|page| insert(&mut memory, 200 + page, 0));
             let begin = memory.clock;
-            window(&mut memory, 1, 200, 32, 8);
+            submit_window(&mut memory, 1, 200, 32, 8);
             (memory.clock - begin, memory.counts.read)
         };
         let [request, page] = group(1, PRESETS[2], Chance::default()).steps.fetch;
@@ -265,7 +265,7 @@ mod tests {
         let read = |room: u64| {
             let mut memory = group(200, PRESETS[2], Chance::default());
             memory.setting.limit = room;
-            next(&mut memory, 1, 200, 32);
+            submit_next_window(&mut memory, 1, 200, 32);
             (memory.counts.read, memory.charged)
         };
         // The first folio has four pages, and nothing can be taken from the group.
@@ -273,7 +273,7 @@ mod tests {
         // A page that is there is charged for and given back.
         let mut memory = group(200, PRESETS[2], Chance::default());
         insert(&mut memory, 205, 0);
-        window(&mut memory, 1, 200, 32, 8);
+        submit_window(&mut memory, 1, 200, 32, 8);
         assert_eq!((memory.counts.read, memory.charged - memory.stock), (31, 31));
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let read = |each: f64| {
             let mut memory = group(400, PRESETS[2], Chance::default());
             (memory.setting.limit, memory.setting.costs.read, memory.in_fault) = (ROOM, [0.0, each], true);
-            window(&mut memory, 1, 400, 390, 8);
+            submit_window(&mut memory, 1, 400, 390, 8);
             assert!(memory.in_flight.pages.is_empty() && (400..800).all(|id| !memory.pages.is(id, bit::LOCKED)));
             assert_eq!(memory.check(), Ok(()));
             memory.counts.read
@@ -295,7 +295,7 @@ mod tests {
     fn all_pages_of_a_folio_ask_for_more_until_one_is_reached() {
         // Folios lie in a file by its own pages; this one begins at the 401st of all.
         let mut memory = group(401, PRESETS[2], Chance::default());
-        window(&mut memory, 1, 401, 32, 8);
+        submit_window(&mut memory, 1, 401, 32, 8);
         let asks = |memory: &Memory| {
             let of = |id: &u32| memory.pages.is(401 + id, bit::READ_AHEAD);
             (0..401).filter(of).collect::<Vec<_>>()

@@ -44,7 +44,7 @@ pub struct Setting {
     pub swap: SwapTo,
     /// Its slots.
     pub slots: u32,
-    /// Pages of one read of a file.
+    /// The largest read-ahead window of a file, in pages (`ra_pages`).
     pub read_ahead: u32,
     /// Slots of one read of the swap area.
     pub cluster: u32,

@@ -22,7 +22,7 @@ pub fn evicted(memory: &mut Memory, id: u32) {
     };
     memory.pages.leave(id, shadow);
     memory.pages.clear(id, bit::WORKINGSET | bit::REFERENCED | bit::ACTIVE | bit::REFS | bit::GENERATIONS);
-    older(memory, 1);
+    age_nonresident(memory, 1);
 }
 
 /// A folio goes: what is left is the same of all its pages.
@@ -33,11 +33,11 @@ pub fn all_evicted(memory: &mut Memory, folio: Folio) {
         evicted(memory, id);
     }
     memory.age = age;
-    older(memory, folio.pages);
+    age_nonresident(memory, folio.pages);
 }
 
-/// Time passes, in pages.
-pub fn older(memory: &mut Memory, pages: u32) {
+/// Advances the clock of refault distances by so many pages: `workingset_age_nonresident`.
+pub fn age_nonresident(memory: &mut Memory, pages: u32) {
     memory.age = memory.age.wrapping_add(pages) & AGES;
 }
 
@@ -73,7 +73,7 @@ pub fn refault_all(memory: &mut Memory, folio: Folio, shadow: u32) {
         return;
     }
     folio.ids().for_each(|id| memory.pages.set(id, bit::ACTIVE));
-    older(memory, folio.pages);
+    age_nonresident(memory, folio.pages);
     memory.counts.activated[kind] += pages;
     if shadow & 1 == 1 {
         folio.ids().for_each(|id| memory.pages.set(id, bit::WORKINGSET));

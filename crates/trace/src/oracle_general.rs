@@ -1,4 +1,5 @@
-//! libCacheSim's oracleGeneral: traces of caches, to be simulated there, or to be taken over from there.
+//! libCacheSim's oracleGeneral: traces of caches, to be simulated there, or to be taken over from there. Another foreign format goes beside it: a function
+//! that reads it and writes a [`Writer`], and a line in `trace import`.
 //!
 //! Records of 24 bytes, little-endian, nothing before or between them: time in seconds (u32), object (u64), its size (u32), and the number of
 //! the request that asks for it next, counted from 1 over the file, or -1 (i64). Read in libCacheSim's traceConv in November 2026.

@@ -38,6 +38,8 @@ use pages::{Numbering, Place};
 const PAGE: u32 = 4096;
 /// Bytes of memory that a run of pages takes here.
 const OF_A_RUN: u64 = 16;
+/// Bytes that a simulation takes for a touch.
+const OF_A_TOUCH: u64 = 4;
 
 /// Pages beside each other in a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +111,7 @@ impl Recording {
     pub fn read<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Recording, TouchesError> {
         let header = reader.header().clone();
         header.check_page(PAGE)?;
-        let (mut pages, mut runs) = (Numbering::within(reader.room() / 2), 0_u64);
+        let (mut pages, mut runs, mut called) = (Numbering::within(reader.room() / 2), 0_u64, 0_u64);
         while let Some(record) = reader.next_record()? {
             let mut add = |region: u32, run: Run| {
                 runs += 1;
@@ -118,6 +120,9 @@ impl Recording {
             match record {
                 Record::Epoch(epoch) => {
                     epoch.pages.iter().try_for_each(|run| add(epoch.region, *run))?;
+                    if epoch.by == EpochAccess::ReadCall {
+                        called = epoch.pages.iter().fold(called, |sum, run| sum.saturating_add(run.count));
+                    }
                     let backing = reader.regions().get(epoch.region as usize).map(|region| &region.backing);
                     if epoch.by != EpochAccess::Mapped && !matches!(backing, Some(Backing::File { .. })) {
                         return Err(TouchesError::NotSimulated("read(2) of what is no file"));
@@ -130,7 +135,8 @@ impl Recording {
             }
         }
         let whole = reader.is_whole();
-        if runs.saturating_mul(OF_A_RUN) > reader.room() / 4 {
+        // A call takes little memory, and as much time as its pages.
+        if runs.saturating_mul(OF_A_RUN) > reader.room() / 4 || called.saturating_mul(OF_A_TOUCH) > reader.room() {
             return Err(TouchesError::Beyond("it holds more than can be taken into memory here"));
         }
         let (regions, places) = pages.numbered(reader.regions(), reader.room() / 2)?;

@@ -61,7 +61,7 @@ pub struct Touch {
 /// Touches, one after the other, of a source that may fail: a file may be damaged.
 pub type Touched<'a> = Box<dyn Iterator<Item = Result<Touch, TouchesError>> + 'a>;
 
-/// A source of touches. Its regions, and how many touches there are, are known before any is given.
+/// A source of touches that lives in this process: generators, files of touches, recordings. Another file format needs none: it is imported (`oracle_general`). Its regions, and how many touches there are, are known before any is given.
 pub trait Touches: Send + Sync {
     /// What its regions are, in whole pages of 4 KiB.
     fn regions(&self) -> Vec<Region>;

@@ -6,8 +6,8 @@ use std::io::Cursor;
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_trace::touches::{
-    Access, Change, Epoch, EpochAccess, EpochState, Header, Origin, PageTouch, Reader, Record, Region, Run, Writer,
-    framed,
+    Access, Change, Epoch, EpochAccess, EpochState, Header, Origin, PageTouch, Reader, Record, Region, Run, Sample,
+    Writer, framed,
 };
 
 const REGIONS: u32 = 3;
@@ -23,7 +23,8 @@ fn records(random: &mut SplitMix64, count: u64) -> Vec<Record> {
             1 => Record::Epoch(Epoch {
                 time_ns: random.below(1 << 40),
                 region,
-                by: EpochAccess::Mapped,
+                by: [EpochAccess::Mapped, EpochAccess::Read, EpochAccess::ReadCall, EpochAccess::Written]
+                    [small(random, 4) as usize],
                 pages: vec![run],
             }),
             2 => Record::Mapping { region, change: Change::Unmap(run) },
@@ -57,6 +58,7 @@ fn written(records: &[Record], regions: usize) -> Vec<u8> {
         writer.region(&Region::anonymous(1 << 30)).unwrap();
     }
     records.iter().for_each(|record| writer.record(record).unwrap());
+    writer.sample(&Sample { by_algorithm: vec![("lz4".to_owned(), vec![0, 1500, 4096])] }).unwrap();
     writer.finish().unwrap()
 }
 

@@ -61,9 +61,10 @@ impl Top {
         let mut feed = Live::new(&root, self.every, self.history.clone());
         // Where no thread may be begun, only the loop's own look is left.
         let _beside = worker::small("terminal", || {
-            ramline_live::wait_for_hangup();
-            std::thread::sleep(GRACE);
-            std::process::exit(exit::FAILED.into())
+            if ramline_live::wait_for_hangup() {
+                std::thread::sleep(GRACE);
+                std::process::exit(exit::FAILED.into())
+            }
         });
         ramline_live::run(&mut feed, options).map_err(|error| KernelError::io("draw on", "the terminal", error))?;
         Ok(exit::DONE)

@@ -106,7 +106,7 @@ impl Sampler {
         (&self.processes.unchanged, &self.unchanged_groups)
     }
 
-    /// Samples what belongs to a sweep; other sections are unread.
+    /// One snapshot of what belongs to a sweep; other sections are unread. Groups that are [`Sampler::unchanged`] have no data in it: they are as in the one before.
     pub fn sample(&mut self, sweep: Sweep) -> Snapshot {
         let reader = Reader::until(&self.root, Instant::now() + WALK);
         if sweep == Sweep::Whole {

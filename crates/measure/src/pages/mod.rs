@@ -208,6 +208,12 @@ pub fn sampled(root: &Root, ids: &[u32], pages: usize, time: Duration) -> Result
 }
 
 impl Sampled {
+    /// How many pages were read.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// How many pages the processes had in RAM.
     #[must_use]
     pub fn present(&self) -> u64 {
@@ -220,6 +226,8 @@ impl Sampled {
     /// There is no such algorithm.
     pub fn lengths(&self, algorithms: &[String]) -> Result<Vec<(String, Vec<u16>)>, PagesError> {
         let (sample, page) = (&self.0, self.0.page_bytes());
+        // What codecs keep of pages is wiped as they end.
+        arena::overwrite_freed();
         let mut out = Vec::new();
         let mut room = vec![0_u8; 2 * page];
         for name in algorithms {
@@ -234,8 +242,6 @@ impl Sampled {
             };
             out.push((name.clone(), (0..sample.len()).map(&mut length).collect()));
         }
-        room.fill(0);
-        arena::overwrite_freed();
         Ok(out)
     }
 }

@@ -33,7 +33,7 @@ pub fn read_from_zram(memory: &mut Memory, id: u32) -> bool {
 pub fn read_cluster(memory: &mut Memory, wanted: u32) -> bool {
     memory.clock += memory.steps.swap_in[0];
     let slot = memory.pages.slot(wanted);
-    let n = memory.clusters.window(slot, memory.setting.cluster);
+    let n = memory.clusters.swapin_nr_pages(slot, memory.setting.cluster);
     let mut read = 0;
     if n > 1 {
         // The area's header takes the place of one slot, so that blocks begin one earlier.

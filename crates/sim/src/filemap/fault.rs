@@ -34,7 +34,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32) {
         if asks {
             // Who reads ahead holds the page that asked for it.
             memory.pages.set(id, bit::HELD);
-            readahead::reached(memory, region, id, most);
+            readahead::async_ra(memory, region, id, most);
             memory.pages.clear(id, bit::HELD);
         }
         if is_coming {
@@ -51,7 +51,7 @@ pub fn fault(memory: &mut Memory, extent: Extent, id: u32) {
     *misses = (*misses + 1).min(LOTS_OF_MISSES * 10);
     if *misses <= LOTS_OF_MISSES {
         let start = extent.first + (id - extent.first).saturating_sub(most / 2);
-        readahead::window(memory, region, start, most, most / 4);
+        readahead::submit_window(memory, region, start, most, most / 4);
     }
     if !memory.pages.is(id, bit::RESIDENT) && !readahead::alone(memory, id) {
         return;

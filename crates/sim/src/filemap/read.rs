@@ -25,7 +25,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
     let mut at = first;
     while at < end {
         if !memory.pages.is(at, bit::RESIDENT) {
-            readahead::missed(memory, region, at, end - at);
+            readahead::sync_ra(memory, region, at, end - at);
             if !memory.pages.is(at, bit::RESIDENT) && !readahead::alone(memory, at) {
                 return;
             }
@@ -33,7 +33,7 @@ pub fn pages(memory: &mut Memory, first: u32, n: u32, inside: bool) {
         let last = found(memory, at, end);
         if memory.pages.is(last, bit::READ_AHEAD) {
             (at..=last).for_each(|id| memory.pages.set(id, bit::HELD));
-            readahead::reached(memory, region, last, end - last);
+            readahead::async_ra(memory, region, last, end - last);
             (at..=last).for_each(|id| _ = memory.pages.clear(id, bit::HELD));
         }
         let mut next = at;
@@ -87,7 +87,7 @@ fn accessed(memory: &mut Memory, folio: Folio) {
         if folio.is_large() {
             memory.list_activated();
         }
-        workingset::older(memory, folio.pages);
+        workingset::age_nonresident(memory, folio.pages);
     }
 }
 

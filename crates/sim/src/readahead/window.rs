@@ -1,8 +1,8 @@
-//! How long a read-ahead window is.
+//! Size of a file's read-ahead window for read(2), in pages; `most` is the largest, that of `ra_pages`.
 //!
 //! Stands for `get_init_ra_size` and `get_next_ra_size` (mm/readahead.c), and for the end of `ondemand_readahead`, which 6.1 has; read in 6.1 and 6.12.
 
-/// `get_init_ra_size`.
+/// The first window: `get_init_ra_size`.
 #[must_use]
 pub const fn first_window(n: u32, most: u32) -> u32 {
     let size = n.next_power_of_two();
@@ -15,7 +15,7 @@ pub const fn first_window(n: u32, most: u32) -> u32 {
     }
 }
 
-/// `get_next_ra_size`.
+/// The next window: `get_next_ra_size`.
 #[must_use]
 pub const fn next_window(size: u32, most: u32) -> u32 {
     if size < most / 16 {

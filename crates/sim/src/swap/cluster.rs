@@ -20,8 +20,8 @@ impl Clusters {
         Clusters { hits: 0, before: 0, window: first * 2 }
     }
 
-    /// Slots of a read at this one, `most` at most.
-    pub fn window(&mut self, slot: u32, most: u32) -> u32 {
+    /// Slots of a read at this one, `most` at most: `swapin_nr_pages`.
+    pub fn swapin_nr_pages(&mut self, slot: u32, most: u32) -> u32 {
         let hits = std::mem::take(&mut self.hits);
         let is_beside = slot.abs_diff(self.before) == 1;
         let pages = match hits {
@@ -44,8 +44,8 @@ mod tests {
     #[test]
     fn a_first_read_is_as_long_as_said_and_without_hits_the_next_are_half() {
         let mut clusters = Clusters::behind(4);
-        assert_eq!([100, 300, 500].map(|slot| clusters.window(slot, 8)), [4, 2, 1]);
+        assert_eq!([100, 300, 500].map(|slot| clusters.swapin_nr_pages(slot, 8)), [4, 2, 1]);
         clusters.hits = 3;
-        assert_eq!(clusters.window(700, 8), 8);
+        assert_eq!(clusters.swapin_nr_pages(700, 8), 8);
     }
 }

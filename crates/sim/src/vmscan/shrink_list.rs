@@ -51,7 +51,7 @@ pub fn inactive(memory: &mut Memory, kind: usize, n: u64) -> u64 {
             End::Activated => {
                 give_slot_back(memory, folio.first);
                 folio.ids().for_each(|id| activated(memory, id));
-                workingset::older(memory, folio.pages);
+                workingset::age_nonresident(memory, folio.pages);
             }
         }
     }

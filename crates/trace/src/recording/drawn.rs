@@ -225,7 +225,8 @@ impl Touches for Drawn {
         let block = u64::from(self.open.block);
         let epoch = |epoch: &EpochParts| {
             let touched = of(epoch.touched, epoch.end).map(|one| match one.by {
-                EpochAccess::ReadCall => 2 + u64::from(one.count / MOST_OF_A_CALL),
+                // A read of several pages takes the room of two touches.
+                EpochAccess::ReadCall => 2 + 2 * u64::from(one.count.div_ceil(MOST_OF_A_CALL)),
                 _ => u64::from(one.count) + u64::from(one.count) / block + 2,
             });
             2 + of(epoch.freed, epoch.touched).map(|one| u64::from(one.count)).sum::<u64>() + touched.sum::<u64>()
@@ -237,8 +238,9 @@ impl Touches for Drawn {
         self.touch_count()
     }
 
+    /// Those of recorded calls are counted among the touches.
     fn reads_several_pages(&self) -> bool {
-        self.recording.stretches.iter().any(|one| one.by == EpochAccess::ReadCall && one.count > 1)
+        false
     }
 
     fn table_bytes(&self) -> u64 {

@@ -178,7 +178,7 @@ impl<R: Read> Reader<R> {
                     return Ok(true);
                 }
                 Kind::Sample => {
-                    self.sample = Sample::get(contents);
+                    self.sample = Sample::get(contents, self.header.page);
                     if self.sample.is_none() {
                         return Err(self.damaged("its sample of pages makes no sense"));
                     }

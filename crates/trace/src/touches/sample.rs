@@ -36,15 +36,18 @@ impl Sample {
         Ok(())
     }
 
-    /// `None` where it makes no sense.
-    pub(super) fn get(bytes: &[u8]) -> Option<Sample> {
+    /// `None` where it makes no sense: of pages of this size none compresses to more.
+    pub(super) fn get(bytes: &[u8], page: u32) -> Option<Sample> {
         let mut from = Numbers::new(bytes);
         let algorithms = from.number().filter(|count| *count <= MOST_ALGORITHMS)?;
         let mut out = Sample::default();
         for _ in 0..algorithms {
             let name = from.text()?;
             let pages = from.number().filter(|count| *count <= MOST_PAGES)?;
-            let lengths: Option<Vec<u16>> = (0..pages).map(|_| u16::try_from(from.number()?).ok()).collect();
+            let length = |_| u16::try_from(from.number()?).ok().filter(|length| u32::from(*length) <= page);
+            let lengths: Option<Vec<u16>> = (0..pages).map(length).collect();
+            let is_new = !name.is_empty() && out.by_algorithm.iter().all(|(known, _)| *known != name);
+            is_new.then_some(())?;
             out.by_algorithm.push((name, lengths?));
         }
         (from.left() == 0).then_some(out)
@@ -61,10 +64,11 @@ mod tests {
             Sample { by_algorithm: vec![("lz4".to_owned(), vec![0, 1500, 4096]), ("zstd".to_owned(), vec![])] };
         let mut out = Vec::new();
         sample.put(&mut out).unwrap();
-        assert_eq!(Sample::get(&out), Some(sample));
-        assert_eq!(Sample::get(&out[..out.len() - 1]), None);
+        assert_eq!(Sample::get(&out, 4096), Some(sample));
+        assert_eq!(Sample::get(&out[..out.len() - 1], 4096), None);
+        assert_eq!(Sample::get(&out, 2048), None, "a page of 2048 bytes never takes 4096");
         out.push(0);
-        assert_eq!(Sample::get(&out), None);
+        assert_eq!(Sample::get(&out, 4096), None);
         let long = Sample { by_algorithm: vec![("lz4".to_owned(), vec![1; 65_537])] };
         assert!(long.put(&mut Vec::new()).is_err());
     }

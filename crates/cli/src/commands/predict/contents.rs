@@ -1,12 +1,9 @@
-//! What pages of a recorded program compress to in a simulation: as a sample of them did, or contents that were asked for.
+//! What pages of a recorded program compress to in a simulation: as a sample of them did.
 
 use ramline_lab::forecast::{PredictError, compressed};
 use ramline_trace::touches::Sample;
 
-/// Contents of a load where none are asked for.
-const USUAL: &str = "text";
-
-/// So many lengths of pages, from a seed where the contents are generated.
+/// So many lengths of pages as in a sample; of contents that are generated from a seed where it has none with this algorithm.
 ///
 /// # Errors
 /// There are no such contents, or no such algorithm.
@@ -21,7 +18,7 @@ pub fn lengths(
         // Without compression it only matters which pages are of one word.
         None => sample.by_algorithm.first(),
     };
-    match known.filter(|(_, lengths)| fill == USUAL && !lengths.is_empty()) {
+    match known.filter(|(_, lengths)| !lengths.is_empty()) {
         Some((_, lengths)) => Ok(lengths.iter().copied().cycle().take(pages as usize).collect()),
         None => compressed(fill, algorithm, seed, pages),
     }

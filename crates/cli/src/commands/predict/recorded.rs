@@ -57,6 +57,8 @@ pub struct Recorded {
     recording: Arc<Recording>,
     needs: Needs,
     notes: Vec<String>,
+    /// Contents were asked for.
+    is_filled: bool,
 }
 
 impl Recorded {
@@ -71,17 +73,31 @@ impl Recorded {
         if !recording.is_whole() {
             notes.push("the file is cut off: predicted is what is there of it".to_owned());
         }
-        Recorded::new(recording, notes)
+        Recorded::new(recording, options, (None, notes))
     }
 
-    fn new(recording: Recording, mut notes: Vec<String>) -> Result<Recorded> {
-        notes.insert(0, match recording.sample() {
+    /// With why there is no sample of its pages, where that is known.
+    fn new(
+        recording: Recording,
+        options: &Predict,
+        (why, mut notes): (Option<String>, Vec<String>),
+    ) -> Result<Recorded> {
+        let is_filled = !options.fill.is_empty();
+        let contents = match recording.sample() {
+            _ if is_filled => "contents: as asked for with --fill, not those of its pages".to_owned(),
             Some(sample) => format!("contents: a sample of its pages compresses with {}", shares(sample)),
-            None => "contents: assumed to be text, since the recording has no sample of its pages; --fill random or zeros for others".to_owned(),
-        });
+            None => {
+                let why = why.unwrap_or_else(|| "the recording has no sample of its pages".to_owned());
+                format!(
+                    "contents: assumed to be text ({}); --fill random or zeros for others",
+                    ramline_view::escape(&why)
+                )
+            }
+        };
+        notes.insert(0, contents);
         let recording = Arc::new(recording);
         let needs = need_of(&recording).map_err(refusal)?;
-        Ok(Recorded { recording, needs, notes })
+        Ok(Recorded { recording, needs, notes, is_filled })
     }
 
     /// What so many of its pages compress to: as those of its sample, unless other contents were asked for.
@@ -89,7 +105,7 @@ impl Recorded {
     /// # Errors
     /// There are no such contents, or no such algorithm.
     pub fn lengths(&self, of: (&str, Option<&str>), seed: u64, pages: u32) -> Result<Vec<u16>, PredictError> {
-        match self.recording.sample() {
+        match self.recording.sample().filter(|_| !self.is_filled) {
             Some(sample) => contents::lengths(sample, of, seed, pages),
             None => compressed(of.0, of.1, seed, pages),
         }
@@ -117,7 +133,10 @@ impl Recorded {
         let room = own_headroom(&Root::live())?;
         let mut kept = RecordBuffer { bytes: Vec::new(), most: room.0 / PART };
         let recorded = session.write(&mut kept);
-        let recorded = recorded.map(|(done, _)| done);
+        let (recorded, why) = match recorded {
+            Ok((done, sample)) => (Ok(done), sample.err()),
+            Err(error) => (Err(error), None),
+        };
         let ended = recorded.as_ref().ok().map(|done| done.ended).filter(|ended| *ended == EndReason::Processes);
         // What was started for this is ended when the time is over.
         let (status, usage) = child.as_mut().map(|child| finish(child, ended)).transpose()?.unzip();
@@ -160,7 +179,7 @@ impl Recorded {
         if !recorded.damon.is_empty() {
             notes.push(format!("DAMON runs ({}): touches may be missing", recorded.damon.join(", ")));
         }
-        Recorded::new(recording, notes)
+        Recorded::new(recording, options, (why, notes))
     }
 
     /// What is asked of the simulator, with all limits.

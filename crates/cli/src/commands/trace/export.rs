@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use ramline_kernel::output;
 use ramline_trace::oracle_general::{self, OracleError};
 
-use super::files::{Other, open};
+use super::files::{ForeignFormat, open};
 use crate::place;
 use crate::prelude::*;
 
@@ -23,7 +23,7 @@ pub struct Export {
     file: PathBuf,
     /// The other format
     #[arg(long, value_name = "FORMAT", value_enum)]
-    to: Choice<Other>,
+    to: Choice<ForeignFormat>,
     /// What is written, - for stdout
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -31,7 +31,7 @@ pub struct Export {
 
 impl Export {
     pub fn run(&self) -> Result<u8> {
-        let Choice(Other::OracleGeneral) = self.to;
+        let Choice(ForeignFormat::OracleGeneral) = self.to;
         let mut reader = open(&self.file)?;
         let out = place::open(&self.out, ANY, "ramline trace export load.trace --to oracle-general --out load.oracle")?;
         let mut refused = None;

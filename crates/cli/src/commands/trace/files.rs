@@ -14,12 +14,12 @@ pub const TOUCHES: output::Format = output::Format { begins: ramline_trace::touc
 
 /// What other programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Other {
+pub enum ForeignFormat {
     /// libCacheSim's.
     OracleGeneral,
 }
 
-choices!(Other {
+choices!(ForeignFormat {
     OracleGeneral: "oracle-general", "libCacheSim's, 24 bytes a request, uncompressed";
 });
 

@@ -6,7 +6,7 @@ use ramline_gather::headroom::own_headroom;
 use ramline_trace::oracle_general::{self, OracleError};
 use ramline_trace::touches::TouchesError;
 
-use super::files::{Other, TOUCHES};
+use super::files::{ForeignFormat, TOUCHES};
 use crate::place;
 use crate::prelude::*;
 
@@ -21,7 +21,7 @@ pub struct Import {
     file: PathBuf,
     /// Its format
     #[arg(long, value_name = "FORMAT", value_enum)]
-    from: Choice<Other>,
+    from: Choice<ForeignFormat>,
     /// The file of touches, - for stdout
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -29,7 +29,7 @@ pub struct Import {
 
 impl Import {
     pub fn run(&self) -> Result<u8> {
-        let Choice(Other::OracleGeneral) = self.from;
+        let Choice(ForeignFormat::OracleGeneral) = self.from;
         let mut from = BufReader::with_capacity(1 << 20, input::open("read the trace", &self.file)?);
         let out =
             place::open(&self.out, TOUCHES, "ramline trace import load.oracle --from oracle-general --out load.trace")?;

@@ -23,7 +23,7 @@ const HINT: &str = "ramline trace record --pid 1234 --out load.trace";
 /// Record which pages a process, a control group or a command touches (root)
 ///
 /// Page tables are read and their accessed bits cleared, about ten times a second, less often for much memory; nothing is stopped or traced. It sees which pages
-/// were touched in an epoch: not in which order, how often, or whether they were written. Of read(2) and write(2) it sees each page, in order (Linux 6.12). It is refused where memory is being reclaimed.
+/// were touched in an epoch: not in which order, how often, or whether they were written. Of read(2) and write(2) it sees each page, in order (Linux 6.12). Up to 512 of the program's pages are read and compressed, and their compressed lengths written. It is refused where memory is being reclaimed.
 /// Needs Linux 5.14 on x86-64, and root or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_OVERRIDE.
 #[derive(Debug, Args)]
 #[command(override_usage = "ramline trace record --out <FILE> [OPTIONS] -- <COMMAND>...\n       \
@@ -185,7 +185,7 @@ impl PreparedRecording {
         (time, overhead): (Option<Duration>, f64),
         dir: Option<PathBuf>,
     ) -> Result<PreparedRecording> {
-        let contents = Contents::new(&target);
+        let contents = Contents::new(&target, overhead);
         let settings = Settings { target, time, overhead, dir };
         let page = u32::try_from(process::page_size()).unwrap_or(4096);
         let header = Header { page, origin: Origin { maker: Maker::Recorder, name, seed: None } };

@@ -352,7 +352,7 @@ fn a_folio_is_kept_and_goes_as_one_and_what_is_said_of_one_page_is_said_of_all()
     for mglru in [Mglru::Reworked, Mglru::Rewritten] {
         let mut memory = group(200, kernel(mglru), Chance::default());
         // 32 pages are read ahead in folios of four, which puts them into the oldest generation.
-        readahead::next(&mut memory, 1, 200, 32);
+        readahead::submit_next_window(&mut memory, 1, 200, 32);
         memory.drain();
         // Page tables say it of a page of the first folio, and of two of the third, which is once.
         [202, 209, 210].iter().for_each(|id| memory.pages.set(*id, bit::MAPPED | bit::YOUNG));
