@@ -134,6 +134,10 @@ fn guessed(error: &clap::Error, words: &[OsString]) -> Option<String> {
             let answer = asked::answer(first, below)?;
             Some(format!("ramline: there is no command '{}'\n  try: {answer}", first.escape_debug()))
         }
+        ErrorKind::InvalidSubcommand if context(ContextKind::InvalidSubcommand).is_some_and(asked::is_time_of_day) => {
+            let time = context(ContextKind::InvalidSubcommand)?;
+            Some(format!("ramline: {time} is a time, which --at takes\n  try: ramline {first} --at {time}"))
+        }
         ErrorKind::UnknownArgument if context(ContextKind::InvalidArg) == Some(first) => {
             let is_of_show =
                 show.get_arguments().filter_map(clap::Arg::get_long).any(|long| first == format!("--{long}"));
