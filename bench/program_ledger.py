@@ -12,6 +12,7 @@ LEAST = 500
 # Programs with which a rule was found, and which; their cells of the settings named do not count.
 SEEN = {
     "python": {"zram:lz4:60": "that the pool is part of the limit"},
+    "pgbench": dict.fromkeys(("no-swap", "swap:60", "zram:lz4:60"), "that a read(2) of several pages is one request"),
     "redis": dict.fromkeys(("no-swap", "swap:60", "zram:lz4:60"), "that memory shared since fork(2) is one page"),
 }
 ENDS = {"completed": "fine", "thrashing": "thrashing", "killed": "killed"}
@@ -24,7 +25,7 @@ def end_of(verdict):
 
 def has_hung(run):
     """It took all its time and hardly read anything: a server that was killed in the run before did not start anew."""
-    return run["verdict"] == "thrashing" and run["major"] < 100
+    return run["verdict"] == "thrashing" and run["major"] < 100 and (run["refault_file"] or 0) < 100
 
 
 def cells(record):
@@ -124,7 +125,7 @@ def summary(all):
     times = [(cell["forecast"]["slower"], statistics.median(took(cell))) for cell in counted if cell["forecast"]["slower"] and cell["forecast"]["verdict"] == "fine" and ends(cell["runs"])[0] == "fine"]
     if times:
         held = sum(forecast["low"] <= measured <= forecast["high"] for forecast, measured in times)
-        yield f"- times as long as without a limit: {len(times)} cells, median error {share(statistics.median([error(*one) for one in times]))}, {held} held; the machine was busy, and the time without a limit is of one run"
+        yield f"- times as long as without a limit: {len(times)} cells, median error {share(statistics.median([error(*one) for one in times]))}, {held} held; the time without a limit is of one run"
     ranked = list(pairs(counted))
     if ranked:
         yield f"- which of two settings is faster: right for {sum(ranked)} of {len(ranked)} pairs that the runs tell apart"
@@ -157,10 +158,10 @@ def page(record):
     load = sorted(measured["load_before"] for entry in record.values() for measured in entry.get("runs", {}).values())
     out = ["## Real programs", ""]
     out.append("Made by `bench/real-programs --table` from bench/runs/programs.json. Each program was recorded once without a limit and predicted from that (plain forecasts, `--overhead 10%`), and then run in the lab ([swap-command](experiments/swap-command.md)), "
-               "twice under each setting, each time with none of its files in the page cache. Limits are parts of what a first recording said that it needs; no count of a limited run was used.")
+               f"{max(len(cell['runs']) for cell in all)} times under each setting (a server that was killed in one run may be missing in the next), each time with none of its files in the page cache. Limits are parts of what a first recording said that it needs; no count of a limited run was used.")
     out.append("")
     if load:
-        out.append(f"- Linux {', '.join(kernels)}, classic page lists, 2 CPUs, control groups of version 1; **a busy machine**: a load average of {load[0]:.1f} to {load[-1]:.1f} before each series, a scheme of DAMON that evicts pages, other tests beside it. Times are worth little, counts more")
+        out.append(f"- Linux {', '.join(kernels)}, classic page lists, 2 CPUs, control groups of version 1; a load average of {load[0]:.1f} to {load[-1]:.1f} before each series (compilers of the lowest priority beside some of them), a scheme of DAMON that evicts pages")
     out += summary(all)
     out.append("")
     out.append("Predicted / measured, medians; in parentheses where the forecast says that counts are not known. Counts under 500 and those of runs that did not end well are left out. `*`: " + "; ".join(f"{name}: {rule}" for name, rules in SEEN.items() for rule in dict.fromkeys(rules.values())) + ". Found with these cells, which do not count.")

@@ -123,7 +123,7 @@ pub(super) fn sheet(sheet: &mut Sheet, prediction: &Prediction, recorded: &Recor
     if forecast.settings.iter().any(|setting| setting.forecast.is_some_and(|figures| figures.unknown_counts)) {
         let epoch = recorded.typical_epoch;
         sheet.line(format!(
-            "Not known: an epoch touches {epoch}, or pages leave RAM in the one in which they were touched. How it ends is predicted, counts are not."
+            "Not known: an epoch touches {epoch}, or pages leave RAM in the one in which they were touched. How it ends is predicted, counts are not; what is killed may thrash for long before."
         ));
     }
 }
@@ -243,6 +243,6 @@ mod tests {
             said(vec![setting("no-swap", 150, 1.7, Verdict::Killed), setting("swap:60", 150, 1.4, Verdict::Fine)]);
         assert!(text.contains("swap:60 fine 1.40 not known not known"), "{text}");
         assert!(text.contains("no-swap killed - 700 90"), "{text}");
-        assert!(text.contains("How it ends is predicted, counts are not."), "{text}");
+        assert!(text.contains("How it ends is predicted, counts are not; what is killed may thrash for long before."), "{text}");
     }
 }
