@@ -40,9 +40,9 @@ def cells(record):
 
 
 def ends(runs):
-    """How runs ended, those that most did first."""
+    """How runs ended, those that most did first; of as many each the worse."""
     all = [ENDS[run["verdict"]] for run in runs]
-    kinds = sorted(set(all), key=all.count, reverse=True)
+    kinds = sorted(set(all), key=lambda kind: (all.count(kind), ("fine", "thrashing", "killed").index(kind)), reverse=True)
     return kinds[0], ", ".join(kind if len(kinds) == 1 else f"{kind} {all.count(kind)}" for kind in kinds)
 
 

@@ -13,7 +13,7 @@ use ramline_sheet::{Column, format};
 const UNKNOWN: &str = "Not known: which touches were stores (from none to all were simulated), their order within an epoch, what the kernel holds for it, another input, \
                        timers, and a heap that sizes itself by its limit.";
 const NO_READS: &str = "Not recorded: what it reads and writes with read(2) and write(2); an older ramline or a kernel before 6.12 made the recording.";
-const SURE: &str = "How sure: machine and program are assumed. In 50 of 57 settings of eight programs the end was as predicted; times were 11 % off in the median, counts 32 to 65 % (docs/accuracy.md). \
+const SURE: &str = "How sure: machine and program are assumed. In 33 of 39 settings of five programs the end was as predicted; times were 8 % off in the median, counts 36 to 73 % (docs/accuracy.md). \
                     --verify runs the command and shows predicted beside measured.";
 
 /// Of more limits than these the least is asked for, and not what each of them does.
@@ -243,6 +243,9 @@ mod tests {
             said(vec![setting("no-swap", 150, 1.7, Verdict::Killed), setting("swap:60", 150, 1.4, Verdict::Fine)]);
         assert!(text.contains("swap:60 fine 1.40 not known not known"), "{text}");
         assert!(text.contains("no-swap killed - 700 90"), "{text}");
-        assert!(text.contains("How it ends is predicted, counts are not; what is killed may thrash for long before."), "{text}");
+        assert!(
+            text.contains("How it ends is predicted, counts are not; what is killed may thrash for long before."),
+            "{text}"
+        );
     }
 }
