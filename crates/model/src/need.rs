@@ -124,9 +124,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     let seconds = curve.watched.as_secs_f64();
     let has_room = has_room(group);
     let grew = rates.growth.map_or(0.0, |growth| growth * seconds);
-    // What it had when pages were evicted: its limit, or what reclaim leaves of that.
-    let base =
-        group.bound.max.and_then(Limit::bytes).filter(|_| !is_below_limit(group, Bytes::ZERO)).unwrap_or(current);
+    let base = base(current, grew);
     let answer = match (curve.knee(), curve.reach()) {
         _ if has_room && grew > (FILLS * current.as_f64()).max(LEAST_GROWTH.as_f64()) => NeedAnswer::Fills,
         _ if curve.returns < FEWEST_RETURNS && curve.misses >= FEWEST_RETURNS => NeedAnswer::FirstReads,
@@ -158,6 +156,16 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     }
 }
 
+/// What it had in the middle of the time: what was out when a page returned is added to that. At its limit a group has up to a large folio less, now more and now
+/// less; one that grew by more than a folio has what it has now.
+#[expect(clippy::cast_possible_truncation, reason = "at most a folio")]
+fn base(current: Bytes, grew: f64) -> Bytes {
+    if grew.abs() > LARGEST_FOLIO.as_f64() {
+        return current;
+    }
+    Bytes(current.0.saturating_add_signed((-grew / 2.0) as i64))
+}
+
 /// It fills its limit: what it needs is worth asking.
 #[must_use]
 pub fn fills_limit(group: &GroupMemory) -> bool {
@@ -169,11 +177,6 @@ pub fn fills_limit(group: &GroupMemory) -> bool {
 fn has_room(group: &GroupMemory) -> bool {
     let was_hit = group.rates.and_then(|rates| rates.limit_hits).is_some_and(|hits| hits > 0);
     let beside = if was_hit { LARGEST_FOLIO } else { Bytes::ZERO };
-    is_below_limit(group, beside)
-}
-
-/// More is left below its limit now than this and a little.
-fn is_below_limit(group: &GroupMemory, beside: Bytes) -> bool {
     match (group.bound.room, group.bound.effective_max) {
         (Some(room), Some(limit)) => room.as_f64() > limit.as_f64() * ROOM_LEFT + beside.as_f64(),
         _ => true,
@@ -277,6 +280,13 @@ mod tests {
         assert_eq!([(195, 300), (195, 0)].map(with_hits), [false, true]);
         // Those of a group below it: it is far from its own.
         assert!(with_hits((100, 300)));
+    }
+
+    #[test]
+    fn what_was_out_is_added_to_what_it_had_in_the_middle_of_the_time() {
+        let size = |before, after| need(&group(before, after, 200, 0), curve(10_000, 10_000, 1), 2).answer;
+        assert_eq!(size(198, 200), NeedAnswer::Size(Bytes::from_mib(199 + 345)));
+        assert_eq!(size(120, 200), NeedAnswer::Size(Bytes::from_mib(200 + 345)));
     }
 
     #[test]

@@ -3,10 +3,13 @@
 
 use std::collections::HashSet;
 use std::io::Cursor;
+use std::sync::Arc;
 
 use ramline_trace::curve::MissCurve;
 use ramline_trace::oracle_general;
+use ramline_trace::recording::{Open, Recording};
 use ramline_trace::summary::TouchesSummary;
+use ramline_trace::touch::Touches;
 use ramline_trace::touches::{Reader, Record, Region, TouchesError, Writer, framed};
 
 type Read = (Vec<Record>, Vec<Region>, bool, Option<TouchesError>);
@@ -58,12 +61,14 @@ pub fn once(data: &[u8]) {
         writer.region(region).expect("the region was read");
     }
     records.iter().for_each(|record| writer.record(record).expect("the record was read"));
+    let sample = reader.sample().cloned();
+    sample.iter().for_each(|sample| writer.sample(sample).expect("the sample was read"));
     writer.finish().expect("memory can be written");
     let mut second = Reader::new(Cursor::new(&again[..])).expect("just written");
     assert_eq!(second.header(), reader.header());
     let (same, same_regions, is_whole, none) = read(&mut second);
     assert!(is_whole && none.is_none());
-    assert!(same == records && same_regions == regions);
+    assert!(same == records && same_regions == regions && second.sample() == sample.as_ref());
     // What only a seek comes to.
     if let Ok(index) = reader.index() {
         for block in 0..index.block_count().min(8) {
@@ -81,6 +86,12 @@ pub fn once(data: &[u8]) {
         })
         .fold(0, u64::saturating_add);
     if touched < 1 << 14 {
+        let mut reader = Reader::new(Cursor::new(&again[..])).expect("just written").within(1 << 28);
+        if let Ok(recording) = Recording::read(&mut reader) {
+            let drawn = Arc::new(recording).drawn(Open { stores: 0.5, block: 4, seed: 7 });
+            let given = drawn.rounds().take_while(Result::is_ok).count() as u64;
+            assert!(given <= drawn.touch_count(), "{given} of at most {}", drawn.touch_count());
+        }
         let summary =
             TouchesSummary::from_reader(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
         let curve = MissCurve::from_reader(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
