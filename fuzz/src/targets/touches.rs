@@ -86,7 +86,7 @@ pub fn once(data: &[u8]) {
         })
         .fold(0, u64::saturating_add);
     if touched < 1 << 14 {
-        let mut reader = Reader::new(Cursor::new(&again[..])).expect("just written").within(1 << 28);
+        let mut reader = Reader::new(Cursor::new(&again[..])).expect("just written").within(1 << 22);
         if let Ok(recording) = Recording::read(&mut reader) {
             let drawn = Arc::new(recording).drawn(Open { stores: 0.5, block: 4, seed: 7 });
             let given = drawn.rounds().take_while(Result::is_ok).count() as u64;
