@@ -8,6 +8,15 @@ pub fn once(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(seen) = Snapshot::from_json("fuzz", &text) else { return };
     let _ = Ledger::from_snapshot(&seen);
-    let _ = (pressure::from_snapshot(&seen, None), watermarks::from_snapshot(&seen, None), verdict::from_snapshot(&seen, None));
-    let _ = (swap::from_snapshot(&seen, None), zram::from_snapshot(&seen), tmpfs::from_snapshot(&seen), tiers::from_snapshot(&seen));
+    let _ = (
+        pressure::from_snapshot(&seen, None),
+        watermarks::from_snapshot(&seen, None),
+        verdict::from_snapshot(&seen, None),
+    );
+    let _ = (
+        swap::from_snapshot(&seen, None),
+        zram::from_snapshot(&seen),
+        tmpfs::from_snapshot(&seen),
+        tiers::from_snapshot(&seen),
+    );
 }

@@ -92,9 +92,10 @@ pub fn once(data: &[u8]) {
             let given = drawn.rounds().take_while(Result::is_ok).count() as u64;
             assert!(given <= drawn.touch_count(), "{given} of at most {}", drawn.touch_count());
         }
-        let summary =
-            TouchesSummary::from_reader(&mut Reader::new(&again[..]).expect("just written")).expect("memory can be read");
-        let curve = MissCurve::from_reader(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
+        let summary = TouchesSummary::from_reader(&mut Reader::new(&again[..]).expect("just written"))
+            .expect("memory can be read");
+        let curve =
+            MissCurve::from_reader(&mut Reader::new(&again[..]).expect("just written"), &[]).expect("it is whole");
         // A summary has pages of touches and of epochs apart; a curve has both.
         let distinct: HashSet<(u32, u64)> = records
             .iter()

@@ -31,10 +31,11 @@ def answered(machine, kernel):
 
 
 def watched(seen, what, how):
-    document, stat, current = seen.json(f"{how}.out"), stat_of(seen, f"{how}.stat"), int(seen.text(f"{how}.current"))
+    document, stat = seen.json(f"{how}.out"), stat_of(seen, f"{how}.stat")
     if not check(f"{what}: an answer", document is not None, seen.said(how)):
         return
-    whole, size = FILE + current - stat["file"], size_of(document)
+    # Of one read: memory.current is another, and between them a folio of 2 MiB comes or goes.
+    whole, size = FILE + stat["anon"] + stat["kernel"], size_of(document)
     note(f"{what}: {document['answer']}, whole {whole / MIB:.1f} MiB, {document['curve']['pages_evicted']} evicted, {document['curve']['returns']} returned")
     if size:
         near(f"{what}: the size is that of the file and what the program has", size, whole, 0.05)
@@ -54,7 +55,7 @@ def down(seen, what):
     if not check(f"{what}: tried with less", document is not None, seen.said("down")):
         return
     # Of its group's pages those of the second file are not used.
-    whole = FILE + current - stat["file"]
+    whole = FILE + stat["anon"] + stat["kernel"]
     note(f"{what}: down from {current / MIB:.1f} MiB: {document['answer']}, {document['trial']['end']}, needs {whole / MIB:.1f} MiB")
     near(f"{what}: the size is without the file that is not used", size_of(document) or 0, whole, 0.07)
     check(f"{what}: by the kernel's own measure of time lost", document["trial"]["time_lost_by"] == "group_pressure", document["trial"])
