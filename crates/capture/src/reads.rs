@@ -149,7 +149,7 @@ impl Reads {
             match last {
                 Some(last) if last.run.end() == page => {
                     last.run.count += 1;
-                    // A program that reads from front to back: of such a stretch no calls are told apart.
+                    // Sequential reads: such a stretch is kept as pages, without the calls.
                     if !is_own && !read.written {
                         last.by = EpochAccess::Read;
                     }

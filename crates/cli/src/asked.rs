@@ -111,15 +111,8 @@ pub fn answer<'a>(word: &str, below: impl IntoIterator<Item = &'a str>) -> Optio
         ANSWERS.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, command)| (*command).to_owned());
     let shown = || below.into_iter().any(|name| name == word).then(|| format!("ramline show {word}"));
     let topic = || ramline_advice::topic_named(&word).map(|topic| format!("ramline explain {}", topic.id));
-    let moment = || is_time_of_day(&word).then(|| format!("ramline show --at {word}"));
+    let moment = || ramline_units::is_time_of_day(&word).then(|| format!("ramline show --at {word}"));
     known.or_else(shown).or_else(topic).or_else(moment)
-}
-
-/// `00:46` or `00:46:30`.
-pub fn is_time_of_day(word: &str) -> bool {
-    let parts: Vec<&str> = word.split(':').collect();
-    let is_below = |part: &str, most: u32| part.len() <= 2 && part.parse::<u32>().is_ok_and(|number| number < most);
-    matches!(parts.as_slice(), [hour, rest @ ..] if (1..=2).contains(&rest.len()) && is_below(hour, 24) && rest.iter().all(|part| is_below(part, 60)))
 }
 
 #[cfg(test)]

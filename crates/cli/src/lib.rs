@@ -134,7 +134,9 @@ fn guessed(error: &clap::Error, words: &[OsString]) -> Option<String> {
             let answer = asked::answer(first, below)?;
             Some(format!("ramline: there is no command '{}'\n  try: {answer}", first.escape_debug()))
         }
-        ErrorKind::InvalidSubcommand if context(ContextKind::InvalidSubcommand).is_some_and(asked::is_time_of_day) => {
+        ErrorKind::InvalidSubcommand
+            if context(ContextKind::InvalidSubcommand).is_some_and(ramline_units::is_time_of_day) =>
+        {
             let time = context(ContextKind::InvalidSubcommand)?;
             Some(format!("ramline: {time} is a time, which --at takes\n  try: ramline {first} --at {time}"))
         }

@@ -156,8 +156,8 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     }
 }
 
-/// What it had in the middle of the time: what was out when a page returned is added to that. At its limit a group has up to a large folio less, now more and now
-/// less; one that grew by more than a folio has what it has now.
+/// Mean size while it was watched, to which the pages are added that were evicted when a page returned. Reclaim leaves a group at its limit up to a large folio
+/// smaller; of one that grew by more than a folio its size now.
 #[expect(clippy::cast_possible_truncation, reason = "at most a folio")]
 fn base(current: Bytes, grew: f64) -> Bytes {
     if grew.abs() > LARGEST_FOLIO.as_f64() {
@@ -172,8 +172,8 @@ pub fn fills_limit(group: &GroupMemory) -> bool {
     !has_room(group)
 }
 
-/// It is not pressed: a part of its limit is left, or it has none. One whose limit was hit while it was watched is pressed although a large folio is free at this
-/// moment. The hits alone say nothing: version 2 counts those of all groups below.
+/// Part of its limit is left, or it has no limit. A group that hit its limit while it was watched has none left, even if a large folio is free now. Hits alone prove
+/// nothing: version 2 also counts those of the groups below.
 fn has_room(group: &GroupMemory) -> bool {
     let was_hit = group.rates.and_then(|rates| rates.limit_hits).is_some_and(|hits| hits > 0);
     let beside = if was_hit { LARGEST_FOLIO } else { Bytes::ZERO };

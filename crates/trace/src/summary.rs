@@ -7,7 +7,7 @@ use ramline_units::{Bytes, JsonSchema, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::numbering::PageNumbers;
-use crate::touches::{Access, Backing, Maker, PageTouch, Reader, Record, Region, Run, TouchesError};
+use crate::touches::{Access, Backing, Maker, PageTouch, Reader, Record, Region, Run, Sample, TouchesError};
 
 /// What a file of touches holds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -205,9 +205,8 @@ impl Counting {
         all.bytes_per_touch = ratio(all.file_size.0, all.touches);
         all.write_share = ratio(all.stores + all.writes, all.touches);
         all.threads = self.threads.len() as u64;
-        let sampled = reader.sample().map(|sample| sample.by_algorithm.as_slice()).unwrap_or_default();
         all.compresses =
-            sampled.iter().map(|(name, lengths)| CompressedSummary::new(name, lengths, header.page)).collect();
+            reader.sample().map(|sample| CompressedSummary::from_sample(sample, header.page)).unwrap_or_default();
         let (mut counts, mut unions) = (self.regions.into_iter(), self.epoch_pages.into_iter());
         all.regions = (0..)
             .zip(reader.regions())
@@ -222,6 +221,12 @@ impl Counting {
 }
 
 impl CompressedSummary {
+    /// One summary for each algorithm of a sample; of pages of this size.
+    #[must_use]
+    pub fn from_sample(sample: &Sample, page: u32) -> Vec<CompressedSummary> {
+        sample.by_algorithm.iter().map(|(name, lengths)| CompressedSummary::new(name, lengths, page)).collect()
+    }
+
     fn new(algorithm: &str, lengths: &[u16], page: u32) -> CompressedSummary {
         let (size, pages) = (Bytes(lengths.iter().map(|length| u64::from(*length)).sum()), lengths.len() as u64);
         let share = size.share_of(Bytes(pages.saturating_mul(page.into())));

@@ -21,6 +21,7 @@ mod quantity;
 mod saturating;
 mod shell;
 mod signed;
+mod time_of_day;
 
 pub use bytes::Bytes;
 pub use counter::{Counter, growth};
@@ -31,6 +32,7 @@ pub use quantity::{Limit, PageSize, Pages, Ratio};
 pub use saturating::{checked_sum, saturating_sum};
 pub use shell::{command_line, quoted, quoted_path};
 pub use signed::SignedBytes;
+pub use time_of_day::is_time_of_day;
 
 #[cfg(not(feature = "schema"))]
 pub use ramline_no_schema::JsonSchema;

@@ -44,8 +44,7 @@ fn list(closest: &[String]) -> String {
 
 fn shell(name: &str, closest: &[String]) -> String {
     // `00:46`: what happened then is what is asked.
-    let is_time = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    if name.contains(':') && name.split(':').all(is_time) {
+    if ramline_units::is_time_of_day(name) {
         return format!("ramline explain kill --at {name}, or ");
     }
     closest.first().map_or_else(String::new, |first| {

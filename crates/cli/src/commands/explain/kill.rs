@@ -8,7 +8,6 @@ use ramline_model::kill::{self, GrowthBefore, Killer};
 use ramline_recorder::{Archive, NotFound};
 use ramline_snapshot::kernel_log::{KernelLog, LogReader, Stamp};
 
-use crate::asked;
 use crate::past::Past;
 use crate::prelude::*;
 use crate::when;
@@ -112,7 +111,7 @@ fn asked(text: &str) -> Result<Stamp> {
 
 fn read(file: &Path) -> Result<KernelLog> {
     let name = file.to_string_lossy();
-    if asked::is_time_of_day(&name) && !file.exists() {
+    if ramline_units::is_time_of_day(&name) && !file.exists() {
         let text = format!(
             "{name} is a time, and a file with a kernel log is expected\n  try: ramline explain kill --at {name}"
         );

@@ -4,12 +4,14 @@
 //! It is compressed when the recording is over, and only lengths are kept.
 
 use ramline_capture::{Recorded, Target};
-use ramline_kernel::cgroup;
 use ramline_measure::pages::{Sampled, sampled};
+use ramline_trace::summary::CompressedSummary;
 use ramline_trace::touches::Sample;
 
 use crate::prelude::*;
 
+/// Bytes of a page of a recording: it is made on x86-64 alone.
+const PAGE: u32 = 4096;
 /// Pages of a sample: 2 MiB, and the share of those that do not compress within a twentieth.
 const PAGES: usize = 512;
 /// The time it may take: reads of files are not taken in meanwhile.
@@ -21,10 +23,10 @@ const ALGORITHMS: [&str; 6] = ["lz4", "lz4hc", "lzo", "lzo-rle", "zstd", "deflat
 pub struct Contents {
     target: Target,
     latest: Option<Sampled>,
-    /// The most pages that were resident, and how long it had been recorded, when the last sample was taken.
+    /// State at the last sample: the most pages that were resident, and the time recorded.
     resident: u64,
     passed: Duration,
-    /// The share of time that sampling may take, and when the next sample may be taken by that.
+    /// Share of time that sampling may take, and the earliest time of the next sample by that.
     overhead: f64,
     next: Duration,
     /// Why there is no sample.
@@ -47,7 +49,7 @@ impl Contents {
         let begun = Instant::now();
         (self.resident, self.passed) = (so_far.resident_peak, so_far.passed);
         let root = Root::live();
-        let Some(ids) = ids(&root, &self.target).filter(|ids| !ids.is_empty()) else { return };
+        let Some(ids) = self.target.pids(&root).ok().filter(|ids| !ids.is_empty()) else { return };
         match sampled(&root, &ids, PAGES, TIME) {
             Ok(found) if found.count() == 0 => {
                 let none = if found.present() == 0 { "it has no private memory" } else { "reading took too long" };
@@ -80,30 +82,11 @@ const USUAL: [&str; 3] = ["lz4", "lzo-rle", "zstd"];
 
 /// What was found, as part of a sentence: `lz4 to 35 %, lzo-rle to 36 %, zstd to 20 %`.
 pub fn shares(sample: &Sample) -> String {
-    let share = |(name, lengths): &(String, Vec<u16>)| {
-        let sum: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
-        let share = Bytes(sum).share_of(Bytes(lengths.len() as u64 * 4096))?;
-        Some((USUAL.contains(&name.as_str()), format!("{} to {:.0} %", ramline_view::escape(name), share * 100.0)))
+    let all: Vec<CompressedSummary> = CompressedSummary::from_sample(sample, PAGE);
+    let is_usual = |one: &&CompressedSummary| USUAL.contains(&one.algorithm.as_str());
+    let any_usual = all.iter().any(|one| is_usual(&one));
+    let share = |one: &CompressedSummary| {
+        Some(format!("{} to {:.0} %", ramline_view::escape(&one.algorithm), one.share? * 100.0))
     };
-    let all: Vec<(bool, String)> = sample.by_algorithm.iter().filter_map(share).collect();
-    let any_usual = all.iter().any(|(is_usual, _)| *is_usual);
-    let named = all.into_iter().filter(|(is_usual, _)| *is_usual || !any_usual).map(|(_, text)| text);
-    named.collect::<Vec<_>>().join(", ")
-}
-
-/// The processes there are now.
-fn ids(root: &Root, target: &Target) -> Option<Vec<u32>> {
-    match target {
-        Target::Process(pid) => Some(vec![*pid]),
-        Target::Group(dir) => cgroup::processes_below(root, dir).ok(),
-        Target::Descendants => {
-            let (mut out, mut left) = (Vec::new(), vec![std::process::id()]);
-            while let Some(pid) = left.pop() {
-                let children = process::process_children(root, pid).unwrap_or_default();
-                left.extend(&children);
-                out.extend(children);
-            }
-            Some(out)
-        }
-    }
+    all.iter().filter(|one| !any_usual || is_usual(one)).filter_map(share).collect::<Vec<_>>().join(", ")
 }
