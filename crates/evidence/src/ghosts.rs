@@ -42,6 +42,9 @@ struct Survival {
 pub struct GhostCurve {
     /// How long it was watched.
     pub watched: Nanos,
+    /// The mean of the group's size meanwhile, to which distances are added; `None` where it has no size (the root).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_size: Option<Bytes>,
     /// Bytes of a page.
     pub page_size: Bytes,
     /// Misses: reads from disk, each of the pages that one task reads at once.

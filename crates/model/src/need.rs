@@ -124,7 +124,7 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     let seconds = curve.watched.as_secs_f64();
     let has_room = has_room(group);
     let grew = rates.growth.map_or(0.0, |growth| growth * seconds);
-    let base = base(current, grew);
+    let base = base(current, grew, curve.mean_size);
     let answer = match (curve.knee(), curve.reach()) {
         _ if has_room && grew > (FILLS * current.as_f64()).max(LEAST_GROWTH.as_f64()) => NeedAnswer::Fills,
         _ if curve.returns < FEWEST_RETURNS && curve.misses >= FEWEST_RETURNS => NeedAnswer::FirstReads,
@@ -156,14 +156,10 @@ pub fn need(group: &GroupMemory, curve: GhostCurve, cpus: u64) -> Need {
     }
 }
 
-/// Mean size while it was watched, to which the pages are added that were evicted when a page returned. Reclaim leaves a group at its limit up to a large folio
-/// smaller; of one that grew by more than a folio its size now.
-#[expect(clippy::cast_possible_truncation, reason = "at most a folio")]
-fn base(current: Bytes, grew: f64) -> Bytes {
-    if grew.abs() > LARGEST_FOLIO.as_f64() {
-        return current;
-    }
-    Bytes(current.0.saturating_add_signed((-grew / 2.0) as i64))
+/// What distances are added to: its mean size while it was watched. Reclaim leaves a group at its limit up to a large folio smaller at a given moment; of one that grew
+/// by more than a folio it is the size now.
+fn base(current: Bytes, grew: f64, mean: Option<Bytes>) -> Bytes {
+    if grew.abs() > LARGEST_FOLIO.as_f64() { current } else { mean.unwrap_or(current) }
 }
 
 /// It fills its limit: what it needs is worth asking.
@@ -283,10 +279,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_out_is_added_to_what_it_had_in_the_middle_of_the_time() {
-        let size = |before, after| need(&group(before, after, 200, 0), curve(10_000, 10_000, 1), 2).answer;
-        assert_eq!(size(198, 200), NeedAnswer::Size(Bytes::from_mib(199 + 345)));
-        assert_eq!(size(120, 200), NeedAnswer::Size(Bytes::from_mib(200 + 345)));
+    fn what_was_out_is_added_to_the_mean_size_unless_it_grew() {
+        let seen = GhostCurve { mean_size: Some(Bytes::from_mib(198)), ..curve(10_000, 10_000, 1) };
+        let size = |before| need(&group(before, 200, 200, 0), seen.clone(), 2).answer;
+        assert_eq!(size(199), NeedAnswer::Size(Bytes::from_mib(198 + 345)));
+        assert_eq!(size(120), NeedAnswer::Size(Bytes::from_mib(200 + 345)));
     }
 
     #[test]

@@ -4,16 +4,18 @@
 //! evicted does not reach far enough.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ramline_kernel::bpf::{PageCacheChange, PageCacheWatch};
+use ramline_kernel::cgroup::{Existing, ids_below};
 use ramline_kernel::{KernelError, Root, process};
 use ramline_trace::FileId;
 pub use ramline_trace::ghosts::FEWEST_RETURNS;
 use ramline_trace::ghosts::{GhostCurve, Ghosts};
 use ramline_units::{Bytes, Nanos};
 
-/// The ring is read so often: at the fastest rate that was seen, 70,000 events a second, it is a fifteenth full by then.
+/// The ring and the group's size are read so often: at the fastest rate that was seen, 70,000 events a second, it is a fifteenth full by then.
 const OFTEN: Duration = Duration::from_millis(50);
 /// Whether enough is known is asked so often.
 const ASK: Duration = Duration::from_secs(1);
@@ -32,24 +34,30 @@ impl WatchTime {
     pub const USUAL: WatchTime = WatchTime { least: Duration::from_secs(8), most: Duration::from_secs(110) };
 }
 
-/// Watches the groups with these ids; `wanted` more memory is to be spoken of. `seen` is called each second with what was seen so far, and may end
+/// Watches the group with this directory and those below it; `wanted` more memory is to be spoken of. `seen` is called each second with what was seen so far, and may end
 /// the watch.
 ///
 /// # Errors
-/// As [`PageCacheWatch::start`].
+/// As [`PageCacheWatch::start`], and where there is no such group.
 pub fn watch(
     root: &Root,
-    groups: &[u64],
+    group: &Path,
     time: WatchTime,
     wanted: Bytes,
     mut seen: impl FnMut(&GhostCurve, Duration) -> ControlFlow<()>,
 ) -> Result<GhostCurve, KernelError> {
-    let mut watch = PageCacheWatch::start(root, groups)?;
+    let mut watch = PageCacheWatch::start(root, &ids_below(group)?)?;
+    // The root of version 2 has no size.
+    let group = Existing::open(group).ok();
     let mut ghosts = Ghosts::default();
+    let (mut sizes, mut reads) = (0_u64, 0_u64);
     let begin = Instant::now();
     let mut asked = begin;
     loop {
         std::thread::sleep(OFTEN);
+        if let Some(Ok(size)) = group.as_ref().map(Existing::usage) {
+            (sizes, reads) = (sizes + size.0, reads + 1);
+        }
         watch.drain(|event| {
             let file = FileId { device: event.device, inode: event.inode };
             match event.what {
@@ -66,6 +74,7 @@ pub fn watch(
         asked = Instant::now();
         let mut curve = ghosts.curve(Nanos::from(passed), Bytes(process::page_size()));
         curve.lost = watch.lost()?;
+        curve.mean_size = sizes.checked_div(reads).map(Bytes);
         if seen(&curve, passed).is_break() || is_over || (passed >= time.least && is_enough(&curve, wanted)) {
             return Ok(curve);
         }

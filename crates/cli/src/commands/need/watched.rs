@@ -46,13 +46,12 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
     })?;
     let path = watching.find(root, &tree)?;
     let dir = root.path(format!("{}{path}", tree.mount.trim_end_matches('/')));
-    let ids = ramline_kernel::cgroup::ids_below(&dir)?;
     let group = tree.groups.iter().find(|group| group.path == path);
     let current = group.and_then(|group| group.current);
     signals::install();
     let cold = group.filter(|_| watching.zram).map(|group| Cold::begin(root, &dir, group)).transpose()?;
     let terminal = Terminal::new();
-    let curve = watching.watch(root, &path, &ids, current.unwrap_or_default(), &terminal)?;
+    let curve = watching.watch(root, &path, &dir, current.unwrap_or_default(), &terminal)?;
     let cold = cold.map(|cold| cold.end(root, current.unwrap_or_default())).transpose()?;
     drop(terminal);
     ensure!(!signals::interrupted(), "interrupted; nothing was changed");
@@ -88,7 +87,7 @@ pub fn watch(source: &Source, root: &Root, watching: &Watching<'_>) -> Result<Wa
 
 impl Watching<'_> {
     /// What the group loses and reads again; blind, nothing.
-    fn watch(&self, root: &Root, path: &str, ids: &[u64], current: Bytes, terminal: &Terminal) -> Result<GhostCurve> {
+    fn watch(&self, root: &Root, path: &str, dir: &Path, current: Bytes, terminal: &Terminal) -> Result<GhostCurve> {
         let fixed = self.may_be_blind.or(self.span);
         let usual = WatchTime { least: if self.zram { COLD } else { WatchTime::USUAL.least }, ..WatchTime::USUAL };
         let time = fixed.map_or(usual, |span| WatchTime { least: span, most: span });
@@ -96,7 +95,7 @@ impl Watching<'_> {
         let wanted = current.scale(3, 1).unwrap_or_default();
         let shown = ramline_view::escape(path);
         let begun = Instant::now();
-        let watched = returns::watch(root, ids, time, wanted, |curve, passed| {
+        let watched = returns::watch(root, dir, time, wanted, |curve, passed| {
             let (evicted, returns) = (curve.pages_evicted, curve.returns);
             terminal.now(format!(
                 "watching {shown}: {} s, {evicted} pages evicted, {returns} read again",
