@@ -5,9 +5,12 @@
 mod avoid;
 mod grown;
 mod headline;
+mod stalled;
 mod why;
 
-use ramline_model::kill::{GrowthBefore, Kill};
+pub use stalled::{RecordedStall, WordedStall};
+
+use ramline_model::kill::{Certainty, GrowthBefore, Kill, KillCause};
 use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// What would have avoided a kill.
@@ -34,6 +37,9 @@ pub struct ExplainedKill {
     /// Who grew in the minutes before, where that was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<GrowthBefore>,
+    /// When tasks waited for memory, where nothing was killed and that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<RecordedStall>,
 }
 
 impl ExplainedKill {
@@ -49,11 +55,22 @@ impl ExplainedKill {
         self.recorded = Some(growth);
         self
     }
+
+    /// A log without a kill, and a stall that was recorded.
+    #[must_use]
+    pub fn with_stall(mut self, stall: RecordedStall) -> ExplainedKill {
+        (self.headline, self.why) = (stall.headline(), stall.why());
+        (self.kill.nothing_found, self.kill.cause) = (false, KillCause::ThrashFreeze);
+        self.kill.confidence = Certainty::Sure;
+        self.avoid = stall.avoid();
+        self.stall = Some(stall);
+        self
+    }
 }
 
 /// Words for a judgement.
 #[must_use]
 pub fn explained(kill: Kill) -> ExplainedKill {
     let (headline, why, avoid) = (headline::headline(&kill), why::why(&kill), avoid::avoid(&kill));
-    ExplainedKill { kill, headline, why, avoid, recorded: None }
+    ExplainedKill { kill, headline, why, avoid, recorded: None, stall: None }
 }

@@ -39,6 +39,7 @@ pub mod recorded;
 pub mod sar;
 pub mod settings;
 pub mod shmem;
+pub mod stalled;
 pub mod swap;
 pub mod swapped;
 pub mod tiers;

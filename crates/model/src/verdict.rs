@@ -29,6 +29,7 @@ use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Watermarks};
 
 pub use crate::available::AvailableFrom;
+pub use elsewhere::OFTEN;
 pub use growth::Growing;
 pub use in_group::trouble_sentence;
 pub use kinds::{

@@ -276,3 +276,50 @@ fn a_log_is_read_from_standard_input_and_an_empty_one_says_so() {
     let nothing = explained(b"", &[]);
     assert_eq!((&nothing["nothing_found"], &nothing["killer"]), (&true.into(), &"none".into()));
 }
+
+/// What `sadf -j` prints of a minute each, in which some task waited for memory, and all of them, so many percent.
+fn recorded(waits: &[(f64, f64)]) -> String {
+    let minute = |(at, (some, full)): (usize, &(f64, f64))| {
+        format!(
+            r#"{{"timestamp": {{"date": "2026-11-29", "time": "00:{:02}:00", "utc": 1, "interval": 60}},
+            "memory": {{"memfree": 900, "memused": 3100, "avail": 500, "buffers": 0, "cached": 400}},
+            "psi": {{"psi-mem": {{"some_avg10": 0, "some_avg60": 0, "some_avg300": 0, "some_avg": {some},
+                "full_avg10": 0, "full_avg60": 0, "full_avg300": 0, "full_avg": {full}}}}}}}"#,
+            40 + at
+        )
+    };
+    let minutes: Vec<String> = waits.iter().enumerate().map(minute).collect();
+    let host = r#""nodename": "db", "release": "6.1.0", "machine": "x86_64", "number-of-cpus": 2, "restarts": []"#;
+    format!(r#"{{"sysstat": {{"hosts": [{{{host}, "statistics": [{}]}}]}}}}"#, minutes.join(","))
+}
+
+#[test]
+fn a_freeze_that_killed_nothing_is_found_in_what_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let explained_of = |name: &str, waits: &[(f64, f64)]| {
+        let (json, history) = (folder.path().join(format!("{name}.json")), folder.path().join(name));
+        std::fs::write(&json, recorded(waits)).unwrap();
+        let history = history.to_str().unwrap().to_owned();
+        let import = ramline(&["history", "import", json.to_str().unwrap(), "--history", &history]);
+        assert_eq!(import.code, 0, "{}", import.stderr);
+        explained(b"", &["--history", &history, "--from", "2026-11-28 00:00", "--to", "2026-11-30 12:00"])
+    };
+    let froze = explained_of("froze", &[(0.0, 0.0), (1.0, 0.0), (80.0, 30.0), (60.0, 12.0), (0.0, 0.0)]);
+    assert_eq!(
+        (&froze["cause"], &froze["victim"], &froze["killer"]),
+        (&"thrash_freeze".into(), &Value::Null, &"none".into())
+    );
+    let stall = &froze["stall"];
+    let length = stall["to_unix_ms"].as_u64().unwrap() - stall["from_unix_ms"].as_u64().unwrap();
+    assert_eq!(
+        (length, stall["some"].as_u64(), stall["full"].as_u64()),
+        (120_000, Some(84_000_000_000), Some(25_200_000_000))
+    );
+    let headline = froze["headline"].as_str().unwrap();
+    assert!(
+        headline.starts_with("Nothing was killed. From ") && headline.ends_with("waited for memory 70 % of the time."),
+        "{headline}"
+    );
+    let calm = explained_of("calm", &[(0.0, 0.0), (20.0, 5.0), (9.0, 0.0)]);
+    assert_eq!((&calm["nothing_found"], &calm["stall"]), (&true.into(), &Value::Null));
+}

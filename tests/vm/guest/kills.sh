@@ -30,6 +30,15 @@ said() {
 step none ramline explain kill --json
 said none
 
+# A freeze that ends by itself: nothing is killed, so that no log has it, and a recorder must have been there.
+ramline record --interval 2s >/dev/null 2>&1 &
+recorder=$!
+sleep 6
+unit "freeze" -p MemoryHigh=16M -p MemorySwapMax=0 -p RuntimeMaxSec=40 leaker -e 'for (1 .. 64) { push @a, "x" x (1 << 20) } sleep 40'
+sleep 4
+kill "$recorder" && wait "$recorder"
+told freeze
+
 unit "group" -p MemoryMax=64M -p MemorySwapMax=0 leaker -e "$FAST"
 told group
 

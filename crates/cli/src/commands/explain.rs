@@ -1,6 +1,7 @@
 //! `ramline explain`: a question, answered with this machine's numbers, or a kill, from a log.
 
 mod kill;
+mod stalled;
 
 use ramline_advice::{Inputs, Topic, explain, topic_named, topic_of_question};
 use ramline_view::figure::{self, FoundNumber};

@@ -27,7 +27,8 @@ impl Screen for ExplainedKill {
         if let Some(sum) = &kill.sum {
             sheet.headed_table("Where memory was", parts(&sum.parts));
         }
-        if let Some(recorded) = &self.recorded {
+        let before_stall = self.stall.as_ref().and_then(|stall| stall.growth.as_ref());
+        if let Some(recorded) = self.recorded.as_ref().or(before_stall) {
             sheet.headed_table("Processes that grew before, as recorded", grown(&recorded.processes));
             sheet.headed_table("Groups that grew before, as recorded", grown(&recorded.groups));
         }

@@ -4,10 +4,11 @@ use ramline_advice::kill::explained;
 use ramline_history::Day;
 use ramline_kernel::clock::{Local, to_unix};
 use ramline_kernel::log;
-use ramline_model::kill::{self, GrowthBefore, Killer};
+use ramline_model::kill::{self, GrowthBefore, Kill, Killer};
 use ramline_recorder::{Archive, NotFound};
 use ramline_snapshot::kernel_log::{KernelLog, LogReader, Stamp};
 
+use super::stalled::stalled;
 use crate::past::Past;
 use crate::prelude::*;
 use crate::when;
@@ -25,19 +26,33 @@ pub fn run(file: Option<&Path>, past: &Past, format: Format, source: &Source) ->
         Some(file) => (read(file)?, None),
         None => from_this_machine(source)?,
     };
-    let kill = kill::explain(&log, at.as_ref()).map_err(|error| {
-        Failure::usage(format!(
-            "{error}\n  try: ramline explain kill{}",
-            file.map(|file| format!(" {}", ramline_units::quoted_path(file))).unwrap_or_default()
-        ))
-    })?;
+    let stall = || (file.is_none() || past.dir.is_some()).then(|| stalled(past)).flatten();
+    let kill = match kill::explain(&log, at.as_ref()) {
+        Ok(kill) if !kill.nothing_found => kill,
+        other => {
+            let error = other.as_ref().err().map(|error| {
+                Failure::usage(format!(
+                    "{error}\n  try: ramline explain kill{}",
+                    file.map(|file| format!(" {}", ramline_units::quoted_path(file))).unwrap_or_default()
+                ))
+            });
+            let nothing = explained(other.unwrap_or_else(|_| Kill { nothing_found: true, ..Kill::default() }));
+            match (stall(), error) {
+                (Some(stall), _) => format.versioned(&nothing.with_stall(stall))?,
+                (None, Some(error)) => return Err(error.into()),
+                (None, None) => format.versioned(&nothing)?,
+            }
+            return Ok(exit::DONE);
+        }
+    };
     let grew = match file {
         Some(_) if past.dir.is_none() => None,
         _ => kill.at.as_ref().and_then(|at| {
             let group = kill.group.as_deref().filter(|_| kill.killer == Killer::KernelMemcg);
             // Its lines have the clock of a boot that is over; when it was written is known, and how long before its end the kill was.
             let of_kept = written.map(|written| Some(written - seconds_between(at, log.ends.as_ref()?)?));
-            grown(of_kept.unwrap_or_else(|| unix(at))?, group, past)
+            let unix = of_kept.unwrap_or_else(|| unix(at))?;
+            grown(u64::try_from(unix).ok()?.saturating_mul(1000), group, past)
         }),
     };
     let explained = explained(kill);
@@ -57,13 +72,12 @@ fn seconds_between(first: &Stamp, last: &Stamp) -> Option<i64> {
 /// So long before a kill growth is looked for.
 const BEFORE_MS: u64 = 300_000;
 
-/// Who grew before a kill, where that was recorded: what is not there is no error.
-fn grown(unix: i64, group: Option<&str>, past: &Past) -> Option<GrowthBefore> {
+/// Who grew before a kill or a stall, where that was recorded: what is not there is no error.
+pub(super) fn grown(unix_ms: u64, group: Option<&str>, past: &Past) -> Option<GrowthBefore> {
     let archive = Archive::open(&past.dir().ok()?).ok()?;
-    let kill_ms = u64::try_from(unix).ok()?.saturating_mul(1000);
     // The last frame before the kill, in which its victim still is.
-    let after = archive.at(kill_ms, None).ok()?;
-    let before = match archive.at(kill_ms.checked_sub(BEFORE_MS)?, None) {
+    let after = archive.at(unix_ms, None).ok()?;
+    let before = match archive.at(unix_ms.checked_sub(BEFORE_MS)?, None) {
         Ok(before) => before,
         // The recorder began later, or again: from there on.
         Err(NotFound::Before(first)) => archive.at(first, None).ok()?,
