@@ -1,5 +1,7 @@
 //! The loop: epoch by epoch, look at every process, and write what was touched.
 
+mod sum;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +11,7 @@ use ramline_kernel::bpf::{FileReads, PageTables};
 use ramline_kernel::cgroup::ReclaimCount;
 use ramline_kernel::process::MemoryKeeper;
 use ramline_kernel::{KernelError, Root, place, process, signals};
-use ramline_trace::touches::{Epoch, EpochAccess, EpochState, MOST_RUNS, Record, TouchesError, Writer};
+use ramline_trace::touches::{Epoch, EpochAccess, MOST_RUNS, Record, TouchesError, Writer};
 use ramline_units::{Bytes, Nanos};
 
 use crate::pace::{Pace, SHORTEST, expected_pause};
@@ -17,9 +19,9 @@ use crate::proof::{Proof, prove_or_refuse};
 use crate::reads::FileLog;
 use crate::recorded::{CaptureError, EndReason, Recorded};
 use crate::regions::{News, Regions};
-use crate::runs::RunsByRegion;
 use crate::target::Target;
-use crate::watched::{Reading, Watched};
+use crate::watched::Watched;
+use sum::Sum;
 
 /// So much of the disk is left free.
 const KEPT_FREE: Bytes = Bytes::from_mib(64);
@@ -41,35 +43,6 @@ pub struct Settings {
     pub overhead: f64,
     /// The directory of the file, of which some space is left free.
     pub dir: Option<PathBuf>,
-}
-
-/// What looks of one epoch gave.
-#[derive(Debug, Default)]
-struct Sum {
-    touched: RunsByRegion,
-    /// Pages of memory of one process each.
-    resident: u64,
-    /// Pages of files and shared memory, which several may have.
-    files: RunsByRegion,
-    huge: u64,
-    state: EpochState,
-    /// What is given back when the epoch is over.
-    late: Vec<News>,
-    lost: u64,
-}
-
-impl Sum {
-    fn add(&mut self, look: Reading) {
-        self.touched.merge(look.touched);
-        self.files.merge(look.files);
-        self.resident += look.resident;
-        self.huge += look.huge;
-        self.state.cpu_ns += look.cpu.0;
-        self.state.incomplete |= look.incomplete;
-        self.state.reclaimed |= look.reclaimed;
-        self.late.extend(look.late);
-        self.lost += u64::from(look.lost);
-    }
 }
 
 /// A recording that may begin.

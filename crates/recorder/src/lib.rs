@@ -7,7 +7,8 @@
 //! | `seconds` | the last ten minutes, a frame a second, in memory |
 //! | `recording` | the loop that looks and writes |
 //! | `import` | old data of sysstat, written as history |
-//! | `archive` | reading: which moment lies where, and what lies between |
+//! | `archive` | reading: in which file of a directory a moment lies, and why one is not there |
+//! | `part` | reading: one file, its moments as snapshots, what is missing between them |
 //! | `steps` | reading: the moment before, the moment after |
 //! | `gaps` | where nothing was recorded, and why |
 //!
@@ -16,15 +17,17 @@
 mod archive;
 mod gaps;
 mod import;
+mod part;
 mod place;
 mod recording;
 mod seconds;
 mod steps;
 mod store;
 
-pub use archive::{Archive, Checked, Instant, NotFound, Part, Recorded};
+pub use archive::{Archive, NotFound};
 pub use gaps::{Gap, GapReason};
 pub use import::import;
+pub use part::{Checked, Instant, Part, Recorded};
 pub use place::{HistoryFile, files, prepare};
 pub use recording::{Options, PROCESSORS, RecordSummary, record};
 pub use steps::Step;

@@ -2,7 +2,8 @@
 
 use ramline_snapshot::Snapshot;
 
-use crate::archive::{Archive, NotFound, Part, Recorded};
+use crate::archive::{Archive, NotFound};
+use crate::part::{Part, Recorded};
 
 /// A direction in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

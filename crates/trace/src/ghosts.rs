@@ -22,6 +22,9 @@
 //! assert_eq!((curve.misses, curve.returns), (400, 399));
 //! ```
 
+mod held;
+mod order;
+
 use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
@@ -30,14 +33,14 @@ pub use ramline_evidence::{FEWEST_RETURNS, GhostCurve};
 use ramline_units::{Bytes, Nanos};
 
 use crate::FileId;
+use held::Held;
+use order::Order;
 
 /// Ghosts that are followed at once, at about 85 bytes each: half of what a hash map of 2^19 places holds, so that it is tidied up in place where pages come and go,
 /// and never copied into one of twice the size.
 pub const MOST: usize = (1 << 19) / 16 * 7;
 /// Pages of one read-ahead are added back to back; a read that waits for a disk, or a program between two reads, takes longer.
 const SAME_BATCH: Nanos = Nanos(25_000);
-/// Over so long a group's mean size is taken: many reclaims of a group that misses often, and too short for its other memory to change much.
-const MEAN_OVER: Nanos = Nanos(1_000_000_000);
 /// So far behind the page before, a page of the same batch begins.
 const NEAR: u64 = 64;
 /// Tasks whose last page is remembered.
@@ -198,43 +201,6 @@ impl Ghosts {
     }
 }
 
-/// Pages that the group holds more than when the watch began, and the mean of that from its first eviction on: before, it fills.
-#[derive(Debug, Default)]
-struct Held {
-    pages: i64,
-    has_evicted: bool,
-    /// After the last addition, which is what it was until the next one made room for itself.
-    until: i64,
-    mean: f64,
-    first: Option<Nanos>,
-    last: Nanos,
-}
-
-impl Held {
-    fn change(&mut self, pages: i64) {
-        self.pages = self.pages.saturating_add(pages);
-        self.has_evicted |= pages < 0;
-    }
-
-    /// So many pages come in; how far above its mean it was before them.
-    #[expect(clippy::cast_possible_truncation, reason = "a difference of counts of pages")]
-    fn add(&mut self, at: Nanos, pages: i64) -> i64 {
-        if self.first.is_none() && self.has_evicted {
-            (self.first, self.mean) = (Some(at), self.pages as f64);
-        }
-        let first = self.first.unwrap_or(at);
-        let (step, whole) = (at.saturating_sub(self.last.max(first)), at.saturating_sub(first).min(MEAN_OVER));
-        if step > Nanos(0) {
-            self.mean += (self.until as f64 - self.mean) * (step.0 as f64 / whole.max(step).0 as f64);
-        }
-        let above = if self.first.is_some() { self.pages as f64 - self.mean } else { 0.0 };
-        self.last = at;
-        self.change(pages);
-        self.until = self.pages;
-        above.round() as i64
-    }
-}
-
 fn signed(pages: u64) -> i64 {
     i64::try_from(pages).unwrap_or(i64::MAX)
 }
@@ -252,55 +218,6 @@ fn hash((file, index): Page) -> u64 {
         x = (x ^ (x >> 33)).wrapping_mul(multiplier);
     }
     x ^ (x >> 33)
-}
-
-/// Which slots are taken, in the order of evictions, and how many from one on: a Fenwick tree.
-#[derive(Debug, Default)]
-struct Order {
-    tree: Vec<u32>,
-    next: usize,
-    taken: u64,
-}
-
-impl Order {
-    fn with_room(slots: usize) -> Order {
-        Order { tree: vec![0; slots + 1], next: 0, taken: 0 }
-    }
-
-    fn is_full(&self) -> bool {
-        self.next + 1 >= self.tree.len()
-    }
-
-    fn push(&mut self) -> usize {
-        let slot = self.next;
-        self.next += 1;
-        self.taken += 1;
-        self.change(slot, 1);
-        slot
-    }
-
-    fn remove(&mut self, slot: usize) {
-        self.taken = self.taken.saturating_sub(1);
-        self.change(slot, u32::MAX);
-    }
-
-    fn change(&mut self, slot: usize, by: u32) {
-        let mut at = slot + 1;
-        while let Some(sum) = self.tree.get_mut(at) {
-            *sum = sum.wrapping_add(by);
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    /// Slots taken from this one on, itself included.
-    fn from(&self, slot: usize) -> u64 {
-        let (mut at, mut before) = (slot, 0_u64);
-        while at > 0 {
-            before += u64::from(self.tree.get(at).copied().unwrap_or(0));
-            at &= at - 1;
-        }
-        self.taken.saturating_sub(before)
-    }
 }
 
 #[cfg(test)]
