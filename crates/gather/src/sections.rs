@@ -124,7 +124,7 @@ fn read(reader: &Reader<'_>, mut out: Snapshot, want: Wanted, walking: Walking) 
     out.thp = wanted(want.thp, || thp(reader));
     out.dirs = wanted(want.dirs, || dirs::dirs(reader));
     out.processes = wanted(want.processes, || processes::processes(reader, walking));
-    out.groups = wanted(want.groups, || groups::groups(reader, hierarchy.as_ref()));
+    out.groups = wanted(want.groups, || groups::groups(reader, hierarchy.as_ref(), &out.machine));
     let limited = || limited::limited(reader, hierarchy.as_ref());
     out.limited = wanted(want.limited && !want.groups, limited);
     out.shmem = wanted(want.shmem, || shmem::shmem(reader));

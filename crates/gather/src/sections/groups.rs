@@ -11,11 +11,14 @@ pub mod level;
 use std::ffi::OsStr;
 
 pub use again::GroupCache;
-use known::{Above, Answer, Tightest, answer};
+use again::is_at_limit;
+pub use known::Tightest;
+use known::{Above, Answer, answer};
 use level::shared;
-use ramline_snapshot::cgroup::{Group, Version};
+use ramline_snapshot::cgroup::{Group, Version, limit};
 use ramline_snapshot::groups::{Groups, in_order, is_kept};
 use ramline_snapshot::machine::Machine;
+use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
 
 use super::cgroups::{Hierarchy, absent, names};
@@ -29,8 +32,10 @@ const MOST: usize = 65_536;
 const LONGEST: Duration = Duration::from_secs(20);
 /// Files that could not be used are named up to this many.
 const NAMED: usize = 8;
-pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>) -> Seen<Groups> {
-    walked(reader, hierarchy, |walk, out| walk.all(reader, out))
+
+/// All groups. Of those that are open from an earlier reading, one whose size has not changed since is taken for what it was, but for its pressure.
+pub fn groups(reader: &Reader<'_>, hierarchy: Option<&Hierarchy>, machine: &Machine) -> Seen<Groups> {
+    walked(reader, hierarchy, machine, |walk, out| walk.all(reader, out))
 }
 
 /// The same, of which only those are read that have changed since the last time, and the names of the others.
@@ -41,9 +46,9 @@ pub fn again(
     known: &mut GroupCache,
 ) -> (Seen<Groups>, Vec<String>) {
     let mut unchanged = Vec::new();
-    let seen = walked(reader, hierarchy, |walk, out| {
+    let seen = walked(reader, hierarchy, machine, |walk, out| {
         let above = Above::the_top(walk.counts_below(reader));
-        unchanged = known.look(walk, above, again::batch(machine.cpus, machine.page_size.0), out);
+        unchanged = known.look(walk, above, out);
     });
     (seen, unchanged)
 }
@@ -51,6 +56,7 @@ pub fn again(
 fn walked(
     reader: &Reader<'_>,
     hierarchy: Option<&Hierarchy>,
+    machine: &Machine,
     look: impl FnOnce(&Walk<'_>, &mut Groups),
 ) -> Seen<Groups> {
     let Some((version, mount)) = hierarchy else { return absent(reader) };
@@ -72,6 +78,7 @@ fn walked(
             until: reader.ends(LONGEST),
             kills: killed.unwrap_or(true),
             own_events: option("memory_localevents"),
+            batch: again::batch(machine.cpus, machine.page_size.0),
             open: reader.open_groups(),
         };
         walk.open.inspect(|open| open.begin());
@@ -103,6 +110,8 @@ struct Walk<'a> {
     kills: bool,
     /// `memory.events` counts for each group alone.
     own_events: bool,
+    /// What all processors take of a group's counter at once.
+    batch: Bytes,
     /// What stays open for the next walk.
     open: Option<&'a OpenGroups>,
 }
@@ -207,6 +216,10 @@ impl Walk<'_> {
         found: &mut FoundGroups,
     ) -> (Option<Group>, Tightest) {
         let FoundGroups { groups: out, buffer, .. } = found;
+        let unreadable = out.unreadable;
+        if let Some(known) = self.unchanged(above, dir, buffer) {
+            return known;
+        }
         let mut tightest: Option<Tightest> = None;
         let read = |name: &'static str, files: &BTreeMap<String, String>| {
             tightest = tightest.or_else(|| files.get("memory.stat").map(|stat| Tightest::in_stat(stat)));
@@ -217,7 +230,34 @@ impl Walk<'_> {
             }
         };
         let made = made(self.version, &self.mount.join(below), below, &mut BTreeMap::new(), out, read);
-        (made, tightest.unwrap_or_default())
+        let tightest = tightest.unwrap_or_default();
+        // What could not be read is to be named each time.
+        let is_whole = self.open.is_some() && out.unreadable == unreadable;
+        dir.last = made.as_ref().filter(|_| is_whole).map(|group| (group.clone(), tightest));
+        (made, tightest)
+    }
+
+    /// What was last read of a group whose size is as it was then. At a limit, and below one, the size says nothing: a page goes for each that comes.
+    fn unchanged(&self, above: &Above, dir: &mut OpenGroup, buffer: &mut Vec<u8>) -> Option<(Option<Group>, Tightest)> {
+        let (mut group, tightest) = dir.last.take()?;
+        if above.is_at_limit || is_at_limit(&group, self.batch) {
+            return None;
+        }
+        let mut text = |name| dir.text(self.version, name, self.open, buffer).ok();
+        let size = text(again::usage_file(self.version))?.trim_end().parse().ok().map(Bytes);
+        let mut limit_of = |name| text(name).and_then(|text| limit("", &text).ok());
+        let is_as_before = match self.version {
+            Version::V1 => limit_of("memory.limit_in_bytes") == group.max,
+            Version::V2 => limit_of("memory.max") == group.max && limit_of("memory.high") == group.high,
+        };
+        if !is_as_before || size.is_none() || size != group.current {
+            return None;
+        }
+        if self.version == Version::V2 {
+            group.pressure = text("memory.pressure").and_then(|text| Pressure::parse("memory.pressure", &text).ok());
+        }
+        dir.last = Some((group.clone(), tightest));
+        Some((Some(group), tightest))
     }
 
     /// Takes in what was read, and what is below.
@@ -237,8 +277,9 @@ impl Walk<'_> {
         match dir.dir.directories() {
             Ok(names) if !names.is_empty() => {
                 let events_below = !self.own_events && (above.events_below || dir.dir.has("memory.events.local"));
-                let above = made.as_ref().map_or(*above, |group| above.after(group, tightest, events_below));
-                next.extend(names.iter().map(|name| (below.join(name), above)));
+                let mut own = made.as_ref().map_or(*above, |group| above.after(group, tightest, events_below));
+                own.is_at_limit |= made.as_ref().is_some_and(|group| is_at_limit(group, self.batch));
+                next.extend(names.iter().map(|name| (below.join(name), own)));
             }
             Ok(_) | Err(NotRead::Absent) => {}
             Err(why) => note(out, &path, why),

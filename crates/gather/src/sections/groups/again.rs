@@ -43,9 +43,8 @@ impl GroupCache {
         self.known.clear();
     }
 
-    /// Reads the groups that are new or have changed into `out`; gives the names of the others. `batch` is what all processors take of a
-    /// counter at once.
-    pub(super) fn look(&mut self, walk: &Walk<'_>, above: Above, batch: Bytes, out: &mut Groups) -> Vec<String> {
+    /// Reads the groups that are new or have changed into `out`; gives the names of the others.
+    pub(super) fn look(&mut self, walk: &Walk<'_>, above: Above, out: &mut Groups) -> Vec<String> {
         let mut before = std::mem::take(&mut self.known);
         let mut level: Vec<Waiting> = vec![(PathBuf::new(), above, false)];
         let mut unchanged = Vec::new();
@@ -63,7 +62,7 @@ impl GroupCache {
                         unchanged.push(known.name.clone());
                         known
                     }
-                    None => match CachedGroup::read(walk, &below, above, batch, out) {
+                    None => match CachedGroup::read(walk, &below, above, out) {
                         Some(known) => known,
                         None => {
                             // Another may have come with it: links alone do not say so.
@@ -101,7 +100,7 @@ impl CachedGroup {
         stat.st_ino == self.inode && stat.st_nlink == self.links && usage(walk.version, &dir) == self.current
     }
 
-    fn read(walk: &Walk<'_>, below: &Path, above: Above, batch: Bytes, out: &mut Groups) -> Option<CachedGroup> {
+    fn read(walk: &Walk<'_>, below: &Path, above: Above, out: &mut Groups) -> Option<CachedGroup> {
         let dir = walk.mount.join(below);
         let stat = rustix::fs::statat(CWD, &dir, AtFlags::SYMLINK_NOFOLLOW).ok();
         let mut found = FoundGroups::default();
@@ -113,7 +112,7 @@ impl CachedGroup {
             inode: stat.st_ino,
             links: if group.is_some() { stat.st_nlink } else { 0 },
             current: group.and_then(|group| group.current),
-            at_limit: group.is_some_and(|group| is_at_limit(group, batch)),
+            at_limit: group.is_some_and(|group| is_at_limit(group, walk.batch)),
             children: found.next.iter().map(|(child, _)| child.clone()).collect(),
             above: own,
         });
@@ -122,20 +121,24 @@ impl CachedGroup {
     }
 }
 
-fn is_at_limit(group: &Group, batch: Bytes) -> bool {
+pub(super) fn is_at_limit(group: &Group, batch: Bytes) -> bool {
     let used = group.current.unwrap_or_default();
     let limits = [group.max, group.high, group.swap_max].into_iter().flatten();
     limits.into_iter().any(|limit| matches!(limit, Limit::At(limit) if used.0.saturating_add(batch.0) >= limit.0))
 }
 
-/// What a group uses now.
-fn usage(version: Version, dir: &Path) -> Option<Bytes> {
-    let name = match version {
+/// The file that has what a group uses.
+pub(super) const fn usage_file(version: Version) -> &'static str {
+    match version {
         Version::V1 => "memory.usage_in_bytes",
         Version::V2 => "memory.current",
-    };
+    }
+}
+
+/// What a group uses now.
+fn usage(version: Version, dir: &Path) -> Option<Bytes> {
     let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(dir.join(name), how, Mode::empty()).ok()?;
+    let file = rustix::fs::open(dir.join(usage_file(version)), how, Mode::empty()).ok()?;
     // A number of 64 bits and the end of its line.
     let mut buffer = [0; 24];
     let count = rustix::io::read(&file, &mut buffer[..]).ok()?;
@@ -170,12 +173,13 @@ mod tests {
             until: Instant::now() + Duration::from_secs(600),
             kills: false,
             own_events: false,
+            batch: Bytes(4096),
             open: None,
         };
         let mut known = GroupCache::default();
         let mut read = || {
             let mut out = Groups { complete: true, ..Groups::default() };
-            let unchanged = known.look(&walk, Above::the_top(true), Bytes(4096), &mut out);
+            let unchanged = known.look(&walk, Above::the_top(true), &mut out);
             assert!(out.complete);
             let in_order =
                 |names: Vec<String>| names.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();

@@ -32,6 +32,8 @@ pub struct Above {
     counts_below: bool,
     /// So does its `memory.events` (version 2).
     pub events_below: bool,
+    /// It, or one above it, is at a limit.
+    pub is_at_limit: bool,
     no_swap: bool,
     no_zswap: bool,
     no_kernel: bool,

@@ -23,7 +23,7 @@ fn tree() -> tempfile::TempDir {
 fn seen(dir: &tempfile::TempDir) -> Groups {
     let root = Root::new(dir.path());
     let reader = Reader::new(&root);
-    groups(&reader, hierarchy(&reader).as_ref()).data().unwrap().clone()
+    groups(&reader, hierarchy(&reader).as_ref(), &Machine::default()).data().unwrap().clone()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_parent_comes_before_its_children_and_only_kept_keys_are_kept() {
 #[test]
 fn what_is_not_read_of_a_group_of_this_machine_is_what_its_files_say() {
     let root = Root::live();
-    let read = |reader: Reader<'_>| groups(&reader, hierarchy(&reader).as_ref()).data().cloned();
+    let read = |reader: Reader<'_>| groups(&reader, hierarchy(&reader).as_ref(), &Machine::default()).data().cloned();
     let (Some(spared), Some(whole), Some(after)) =
         (read(Reader::new(&root)), read(Reader::recording(&root)), read(Reader::new(&root)))
     else {
@@ -89,4 +89,44 @@ fn a_link_in_a_capture_is_not_followed_and_a_garbage_file_is_counted() {
     std::fs::write(dir.path().join("sys/fs/cgroup/z/bare/memory.pressure"), "").unwrap();
     let groups = seen(&dir);
     assert_eq!((groups.list.len(), groups.unreadable, groups.unseen.len()), (5, 1, 1));
+}
+
+#[test]
+fn of_open_groups_only_those_are_read_again_whose_size_or_limit_has_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    let open = OpenGroups::new();
+    let read = || {
+        let walk = Walk {
+            version: Version::V2,
+            mount: dir.path(),
+            is_live: true,
+            until: Instant::now() + Duration::from_secs(600),
+            kills: false,
+            own_events: false,
+            batch: Bytes(4096),
+            open: Some(&open),
+        };
+        let mut out = Groups { complete: true, ..Groups::default() };
+        open.begin();
+        walk.level(&[(PathBuf::new(), Above::the_top(true))], &mut out);
+        open.end();
+        let group = out.list.remove(0);
+        (group.stat.get("anon").copied(), group.pressure.and_then(|p| p.some).map(|some| some.total_us))
+    };
+    write("memory.current", "81920\n");
+    write("memory.max", "max\n");
+    write("memory.high", "max\n");
+    let later = |anon: &str, waited: u64| {
+        write("memory.stat", &format!("anon {anon}\n"));
+        write("memory.pressure", &format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={waited}\n"));
+        read()
+    };
+    assert_eq!(later("5", 1), (Some(5), Some(1)));
+    assert_eq!(later("6", 2), (Some(5), Some(2)), "its size is as it was, and how long it waited is read");
+    write("memory.current", "86016\n");
+    assert_eq!(later("7", 3), (Some(7), Some(3)));
+    write("memory.max", "90112\n");
+    assert_eq!(later("8", 4), (Some(8), Some(4)), "a limit was set");
+    assert_eq!(later("9", 5), (Some(9), Some(5)), "at a limit its size says nothing");
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ramline_kernel::limits::Limited;
-use ramline_snapshot::cgroup::Version;
+use ramline_snapshot::cgroup::{Group, Version};
 
+use super::super::groups::Tightest;
 use super::super::not_read::NotRead;
 use super::dir::GroupDir;
 use super::files::AGAIN;
@@ -37,6 +38,8 @@ pub struct OpenGroup {
     /// Texts of files that hardly change, and files that are not there.
     texts: Vec<(&'static str, Option<String>)>,
     texts_since: Instant,
+    /// What it was when it was last read whole, for a minute as the texts.
+    pub last: Option<(Group, Tightest)>,
     /// A file of it was refused because the group is gone.
     pub is_gone: bool,
     /// The last walk that kept it; 0 for one that was opened in this walk.
@@ -66,6 +69,7 @@ impl OpenGroups {
         let mut group = self.by_path.lock().unwrap_or_else(PoisonError::into_inner).remove(below)?;
         if group.texts_since.elapsed() > AGAIN {
             group.texts.clear();
+            group.last = None;
             group.texts_since = Instant::now();
         }
         Some(group)
@@ -120,6 +124,7 @@ impl OpenGroup {
             files: Vec::new(),
             texts: Vec::new(),
             texts_since: Instant::now(),
+            last: None,
             is_gone: false,
             walk: 0,
         })
