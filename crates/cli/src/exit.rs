@@ -27,8 +27,8 @@ pub const FINDINGS: u8 = 10;
 
 /// What `--help` says of them.
 pub const HELP: &str = "Exit codes: 0 done, also when there are findings; 1 failed; 2 usage; 3 more privilege needed; \
-4 kernel feature missing; 5 refused before anything was started; 6 ended early and put back; 7 done but for a part: a file made no sense \
-or could not be looked at, or stays as it was; 10 the first line or a finding is a warning or critical (only with --exit-code)";
+4 kernel feature missing; 5 refused before anything was started; 6 ended early and put back; 7 done but for a part: a file \
+could not be read, or stays as it was; 10 the first line or a finding is a warning or critical (only with --exit-code)";
 
 /// An error with the exit code that belongs to it.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ mod watch;
 use self::verb::CacheVerb;
 use crate::prelude::*;
 
-/// Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out
+/// Files in the page cache: show, evict and read them; which programs use them, and which evict them
 #[derive(Debug, Args)]
 pub struct Cache {
     #[command(subcommand)]

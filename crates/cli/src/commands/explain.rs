@@ -24,7 +24,7 @@ pub struct Explain {
     /// List the topics by area, with their questions
     #[arg(long)]
     list: bool,
-    /// All numbers with their sources, how it works, and what is often said and not so
+    /// All numbers with their sources, how it works, and common errors
     #[arg(long, conflicts_with = "list")]
     more: bool,
     /// Watch for this long: with it rates are known (2s, 500ms)

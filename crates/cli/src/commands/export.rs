@@ -13,8 +13,8 @@ use readings::Readings;
 
 /// Print metrics for Prometheus: refaults, distance to reclaim, pressure, swap, zram, groups, findings
 ///
-/// Without --textfile or --listen they are printed once. Alert rules and a dashboard are in packaging/prometheus and packaging/grafana;
-/// docs/export.md has every name.
+/// Without --textfile or --listen they are printed once. Alert rules and a dashboard are in /usr/share/ramline;
+/// 'ramline generate metrics' prints every name.
 #[derive(Debug, Clone, Args)]
 pub struct Export {
     /// Print them once to standard output, as without any option

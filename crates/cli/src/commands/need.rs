@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// How much memory a control group needs, by watching what it loses and reads again
 ///
 /// Without --try nothing of the group is changed: for 8 s, or longer while the answer is not sure, the kernel reports which of its pages are evicted from
-/// the page cache and which return. With --try its size is changed, which is exact, and put back. Needs root; watching alone, CAP_BPF and CAP_PERFMON.
+/// the page cache and which return. With --try its size is changed, measured and put back. Needs root; watching alone, CAP_BPF and CAP_PERFMON.
 #[derive(Debug, Args)]
 pub struct Need {
     /// A control group: its path, the last part of it, a service, the id of a container, or of a process
@@ -19,7 +19,7 @@ pub struct Need {
     /// Watch for exactly this long, or try for at most so long [default: 8s, up to 110s while the answer is not sure; with --try 2min]
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
-    /// Change its size and measure: at its limit that is raised for a while, else it is made smaller by 1.5 % a second until it loses 2 % of its time
+    /// Change its size and measure: at its limit, raise that for a while; else make it smaller by 1.5 % a second until it waits 2 % of the time
     #[arg(long = "try")]
     try_it: bool,
     /// Say whether zram would help too: the accessed bits of its anonymous memory are cleared once, and read after 10 s

@@ -4,7 +4,7 @@ mod maintain;
 
 use crate::prelude::*;
 
-/// Look after swap areas in use: zram's idle pages written back, compressed again, the pool compacted
+/// Maintain swap in use: write back idle pages of zram, compress them again, compact the pool
 #[derive(Debug, Args)]
 pub struct Swap {
     #[command(subcommand)]

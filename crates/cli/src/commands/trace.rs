@@ -11,7 +11,7 @@ pub mod record;
 
 use crate::prelude::*;
 
-/// Keep what a load touches in a file: record or make one, look at it, its miss ratio curve, from and to libCacheSim
+/// Recordings of which pages a program touches: make, show, miss ratio curve, from and to libCacheSim
 #[derive(Debug, Args)]
 pub struct Trace {
     #[command(subcommand)]

@@ -37,7 +37,7 @@ choices!(Goal {
     FlashWear: "flash-wear", "the fewest bytes written to flash";
 });
 
-/// Plan zram, swap, vm settings and /tmp from this machine's numbers
+/// Plan and change zram, swap, vm settings and /tmp, with an undo
 #[derive(Debug, Args)]
 pub struct Tune {
     #[command(subcommand)]
@@ -133,7 +133,7 @@ struct Plan {
     format: Format,
 }
 
-/// Apply a plan: each step is recorded, taken and read back; what fails or does harm is taken back
+/// Apply a plan: each step is recorded, made and read back; what fails or does harm is undone
 #[derive(Debug, Args)]
 struct Apply {
     #[command(flatten)]

@@ -5,7 +5,7 @@ use crate::prelude::*;
 /// What every screen takes.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Common {
-    /// Look twice, so long apart, for rates; a bare number is seconds (2, 500ms)
+    /// Read twice, TIME apart, for rates; a bare number is seconds (2, 500ms)
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, global = true)]
     pub span: Option<Duration>,
     /// Refresh until Ctrl-C, every 2 s or as given; rates are those between two readings

@@ -11,7 +11,7 @@ use crate::prelude::*;
 /// Undo a change and all later ones, the last first
 #[derive(Debug, Args)]
 pub struct Undo {
-    /// The change to go back to before; the last one in force when left out
+    /// Undo this change and all later ones; the last one when left out
     number: Option<u64>,
     /// Leave alone what another program has changed since, and undo the rest
     #[arg(long)]

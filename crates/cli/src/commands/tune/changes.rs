@@ -9,7 +9,7 @@ use ramline_view::changes::history;
 use super::verify::found;
 use crate::prelude::*;
 
-/// Show what ramline has left in force, what of it is as made, and what was interrupted
+/// Show what is in force, what others have changed since, and what was interrupted
 #[derive(Debug, Args)]
 pub struct Status {
     /// Everything: each step, why, and the command that asked for it
@@ -26,7 +26,7 @@ pub struct History {
     format: Format,
 }
 
-/// Show the lines of files that a change has changed, and what has become of them since
+/// Show the lines of files that a change has changed, and how they are now
 #[derive(Debug, Args)]
 pub struct Diff {
     /// The change; the last one in force when left out

@@ -8,7 +8,7 @@ use ramline_snapshot::configured::Configured;
 use super::changes::list;
 use crate::prelude::*;
 
-/// Look at every change and record for this boot whether it is in force; what the boot itself runs
+/// Record for this boot whether each change is in force; systemd runs it at each boot
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Say nothing but errors
