@@ -113,6 +113,27 @@ def layouts(folder):
     check("and it says how", "--rejects" in done.stderr and "rejects.tsv" in done.stderr, done.stderr)
 
 
+def marks(folder):
+    """The mark with which some editors begin a file is no part of the first host's name, in any list."""
+    folder.mkdir()
+    store, names = folder / "store", folder / "names"
+    for name, text in (("lines", line("h1") + "\n" + line("h2") + "\n"), ("table", "host,ram_kib\nh1,1000\nh2,1000\n"), ("roles", "h1\tweb\nh2\tdb\n")):
+        (folder / name).write_text("\ufeff" + text)
+    check("lines", "2 hosts taken, 0 lines refused" in fleet("ingest", store, folder / "lines", *NEW, "--day", "2026-11-01").stderr)
+    check("a table", "2 hosts taken, 0 lines refused" in fleet("ingest", store, folder / "table", "--day", "2026-11-02").stderr)
+    equal("roles", [(one["name"], one["hosts"]) for one in asked("report", store, "--roles", folder / "roles")["roles"]], [("db", 1), ("web", 1)])
+    names.write_text("\ufeffh1\nh2\n")
+    ssh = fake_ssh(folder, "printf 'ramline-fleet 1\\nMemTotal 1000\\nMemFree 300\\nboot %s\\nend\\n' $host\n")
+    done = fleet("collect", folder / "asked", "--ssh", names, "--ssh-command", ssh, "--day", "2026-11-01")
+    equal("a list of hosts", (done.returncode, sorted(row["host"] for row in rows_of(folder / "asked"))), (0, ["h1", "h2"]))
+    done = fleet("compare", store, "--changed", names, "--on", "2026-11-02", "--since", "2026-11-01")
+    check("hosts that were changed", done.returncode == 0 or "names no host" not in done.stderr, done.stderr)
+    part_of = next(store.glob("host_day/*/*/*/*.parquet"))
+    part_of.write_bytes(b"junk")
+    done = fleet("report", store)
+    check("a reader says nothing of what was kept", done.returncode == 1 and str(part_of) in done.stderr and "kept" not in done.stderr, done.stderr)
+
+
 def fake_ssh(folder, text):
     """Answers as ssh would, by the last part of the script `text`, in which $host is the host."""
     file = folder / "fake-ssh"
@@ -211,4 +232,15 @@ def linked(folder):
         check("who may not look into all of it has no sum", "tmp_kib" not in as_nobody and "tmp_inodes" not in as_nobody and as_nobody["tmp_in_ram"], as_nobody)
 
 
-PARTS = (judged, days, future, layouts, machines, terminated, linked)
+def addresses(folder):
+    """An address of another kind of storage is refused by name, by each command that takes a store, and makes nothing here."""
+    folder.mkdir()
+    (folder / "hosts").write_text("h\n")
+    for address, copy in (("s3://bucket/store", "aws s3 sync"), ("hdfs://name:8020/store", "hdfs dfs -get"), ("gs://b/x", "gcloud storage rsync -r")):
+        for words in (["report", address], ["size", address], ["compact", address], ["query", "hosts", address], ["synth", address, "--hosts", "3"], ["ingest", address, folder / "hosts", "--layout", "new"], ["collect", address, "--ssh", folder / "hosts"], ["host", "h", address]):
+            done = subprocess.run([VENV / "bin/ramline-fleet", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False)
+            check(f"{words[0]} {address}: refused, with the way out", done.returncode == 2 and "a store is a folder" in done.stderr and f"try: {copy} {address}" in done.stderr, done.stderr)
+    equal("and nothing is made", [one.name for one in folder.iterdir()], ["hosts"])
+
+
+PARTS = (addresses, marks, judged, days, future, layouts, machines, terminated, linked)

@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 
-from asking import asked, fleet, python
+from asking import VENV, asked, fleet, python
 from harness import RAMLINE, check, equal
 from over_days import DAY_NS, NEW, line, taken
+from sent_hosts import sent
 from trees import directory
 
 
@@ -58,9 +59,13 @@ def memory(folder):
     found = asked("size", store, *with_roles)
     # What was counted before the first day is of no day that counts.
     equal("who lacks memory, and why: 3 kills of 10, and waits of 1 %", [(one["host"], one["lacks"]) for one in found["lacking"]], [("h02", "3 kills"), ("h03", "waits 1.0 %")])
-    check("who has some to spare: all that waited for nothing", len(found["spare"]) == 18 and all(one["spare_gib"] == 16 - one["need_gib"] for one in found["spare"]) and {one["risk"] for one in found["spare"]} == {0.5}, found["spare"][:2])
+    check("who has some to spare: all that waited for nothing and do not run out", len(found["spare"]) == 17 and found["running_out"] == 1 and "h01" not in {one["host"] for one in found["spare"]} and all(one["spare_gib"] == 16 - one["need_gib"] for one in found["spare"]) and {one["risk"] for one in found["spare"]} == {0.5}, found["spare"][:2])
     text = fleet("size", store, *with_roles).stdout
-    check("the first line says both", text.startswith("2 hosts lack memory; 18 hosts have "), text[:200])
+    check("the first line says both", text.startswith("2 hosts lack memory; 17 hosts have ") and "1 host will run out of memory" in text, text[:200])
+    done = subprocess.run([VENV / "bin/ramline-fleet", "report", store, *map(str, with_roles)], capture_output=True, text=True, check=True)
+    heads = ("Add memory to 2 hosts, or move load away, and leave /tmp on disk there: h02 (3 kills), h03 (waits 1.0 %).", "Find what grows on 1 host before memory runs out: h01 (about 2026-12-", "Plan less memory for 17 hosts, which never needed ")
+    todo = json.loads(done.stdout)["actions"]
+    check("the report says first what to do, the most urgent in front, with the hosts and the command", len(todo) == 3 and all(line.startswith(head) and "ramline fleet" in line for line, head in zip(todo, heads)), todo)
     found = asked("kills", store, *with_roles)
     equal("kills, and on how many hosts", (found["kills"], [(one["host"], one["kills"]) for one in found["rows"]]), (3, [("h02", 3)]))
     check("said with the interval", fleet("kills", store).stdout.startswith("3 processes were killed for want of memory, on 1 of 20 hosts (0.1 to 24.9 %)."), fleet("kills", store).stdout)
@@ -181,6 +186,41 @@ def kept_small(folder):
     check("a table of a newer version is refused by name", done.returncode == 2 and "schema version 9" in done.stderr and "try:" in done.stderr, done.stderr)
 
 
+def late(folder):
+    """What comes late for a month that is one file already, of every table: those that are there are refused, the others taken."""
+    folder.mkdir()
+    store, base = folder / "store", json.loads(subprocess.run([RAMLINE, "--root", directory("healthy/debian-13"), "snapshot"], capture_output=True, text=True, check=True).stdout)
+    (folder / "table.csv").write_text("host,day,ram_kib,kills\n" + "".join(f"h{n},2016-01-{day:02},1000,1\n" for n in range(4) for day in range(1, 12)))
+    (folder / "more.csv").write_text("host,day,ram_kib,kills\nh0,2016-01-05,1000,1\nnew,2016-01-05,1000,1\n")
+    report = json.loads((folder / "report").read_text()) if not subprocess.run([RAMLINE, "--root", directory("healthy/debian-13"), "checkup", "--quick", "--json", folder / "report"], capture_output=True, check=False).returncode else {}
+    files = {source: [sent(folder, f"{host}{source}.json", document, host) for host in ("s0", "s1")] for source, document in (("--snapshots", base), ("--reports", report))}
+    fleet("ingest", store, folder / "table.csv")
+    for source, (first, _) in files.items():
+        for day in range(2):
+            fleet("collect", store, source, sent(folder, "other.json", json.loads(first.read_text()), "s0" if day == 0 else "other", day))
+    fleet("compact", store)
+    check("the month is one lot of each table", all(list(store.glob(f"{table}/*/month=2016-01")) and not list(store.glob(f"{table}/*/dt=*")) for table in ("host_day", "host_memory", "host_setting", "host_finding")), [str(one) for one in store.glob("*/*/*")])
+    done = fleet("ingest", store, folder / "more.csv")
+    check("a table: the one that is there is refused, the other taken", done.returncode == 0 and "2 lines read: 1 hosts taken, 1 lines refused" in done.stderr and "there already for 2016-01-05" in done.stderr, done.stderr)
+    for source, of in files.items():
+        done = fleet("collect", store, source, *of)
+        check(f"{source}: the one that is there is passed over, the other taken", done.returncode == 0 and "1 of 2" in done.stderr and "1 were there already" in done.stderr, done.stderr)
+    equal("kills are of each host once", asked("kills", store, "--last", "all")["kills"], 4 * 11 + 1)
+
+
+def short(folder):
+    """A host that lacks memory as it is, or runs out of it, is in no wave of the rollout, however little lies in its /tmp."""
+    folder.mkdir()
+    store = folder / "store"
+    rows = [f"h{n:02},2026-11-{day:02},16000000,{9_000_000 + n * day - (n == 5) * day * 400_000},0,0,{n * 1000},0,{int(n == 3 and day == 9)},0" for n in range(12) for day in range(1, 15)]
+    (folder / "table.csv").write_text("host,day,ram_kib,available_kib,swap_total_kib,swap_free_kib,tmp_kib,tmp_in_ram,kills,waited_us\n" + "\n".join(rows) + "\n")
+    check("168 rows are taken", "168 hosts taken" in fleet("ingest", store, folder / "table.csv").stderr)
+    done = fleet("rollout", store)
+    lines = done.stdout.splitlines()
+    check("they are named with the reason", "# 10 hosts in 2 waves; 0 would break" in lines[0] and "# 2 hosts lack memory or run out of it, and are in no wave: h03 (1 kill), h05 (runs out about 2026-11-" in lines[1], done.stdout + done.stderr)
+    equal("and all others are in a wave", sorted(line.split("\t")[1] for line in lines if not line.startswith("#")), [f"h{n:02}" for n in range(12) if n not in (3, 5)])
+
+
 SQLITE = """if True:
     import csv, io, sqlite3, sys
     import pyarrow.dataset as d
@@ -238,4 +278,4 @@ def portable(folder):
     equal("SQLite gives the same bytes for every query", python(SQLITE, store), "[]")
 
 
-PARTS = (memory, level, kept_small, portable)
+PARTS = (memory, level, kept_small, late, short, portable)

@@ -1,12 +1,14 @@
 """The command line of ramline-fleet."""
 
 import argparse
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from . import lock, sql, window
-from .words import a_day, bounds, plain, whole, words_of
+from .words import Failure, a_day, bounds, plain, whole, words_of
 
 # Verbs that write to a store.
 WRITERS = ("ingest", "collect", "summarize", "compact", "synth")
@@ -125,3 +127,12 @@ def past_day(word: str) -> str:
     if window.is_future(found):
         raise argparse.ArgumentTypeError(f"{found} is in the future: nothing was measured then")
     return found
+
+
+def refuse_address(args: argparse.Namespace) -> None:
+    """A store is a folder: `s3://b/store` would be one named s3: here. A copy of a store is a store, since a file of it is never changed."""
+    for name in ("store", "file"):
+        word = str(getattr(args, name, None) or "")
+        if found := re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", word):
+            copy = {"s3": "aws s3 sync", "gs": "gcloud storage rsync -r", "hdfs": "hdfs dfs -get"}.get(found[1].lower(), "rclone copy")
+            raise Failure(f"{word} is an address, and a store is a folder: mount it there, or copy it", f"{copy} {shlex.quote(word)} store")

@@ -13,9 +13,9 @@ from .words import Failure, tell
 
 
 def text_of(file: Any, hint: str | None = None, errors: str = "strict") -> str:
-    """A file that was named."""
+    """A file that was named, without the mark with which some editors begin one."""
     try:
-        return inputs.text(file, errors=errors)
+        return inputs.text(file, errors=errors).removeprefix("\ufeff")
     except OSError as error:
         raise Failure(f"cannot read {file}: {error}", hint or f"ls -l {shlex.quote(file)}") from error
 

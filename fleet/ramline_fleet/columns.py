@@ -78,7 +78,7 @@ class Table:
                 for batch in self.parquet.iter_batches(BATCH, columns=self.used):
                     self.read += batch.num_rows
                     yield pa.table({name: column if pa.types.is_integer((column := batch.column(name)).type) and name in NUMBERS else as_text(name, column) for name in self.used})
-            except pa.ArrowException as error:
+            except (pa.ArrowException, OSError) as error:
                 raise Failure(f"cannot read {self.file}: {str(error)[:200]}", f"ls -l {shlex.quote(self.file)}") from error
             return
         head = True

@@ -52,8 +52,8 @@ def read(paths: Iterable[Path]) -> str:
 
 
 def day_of(table: str) -> str:
-    """The column of a file of a month that has the day."""
-    return "dt" if table == ROWS else "day AS dt"
+    """The column of a file of a month that has the day, as `dt`."""
+    return "dt" if (name := store.day_column(table)) == "dt" else f"{name} AS dt"
 
 
 def rows(table: str, parts: list[Part], days: Window) -> str:

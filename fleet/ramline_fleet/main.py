@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from . import (
+    actions,
     arguments,
     columns,
     compact,
@@ -104,6 +105,7 @@ def made(args: Any) -> dict[str, Any]:
         roles = roles_of(args.roles)
         with asked(args, roles=roles) as told:
             whole: dict[str, Any] = report.study(told, bool(roles))
+        whole["actions"] = actions.of_store(args, roles)
         if roles:
             say_roles(sum(one["hosts"] for one in whole["roles"] if one["name"]), whole["hosts"], args)
         return whole
@@ -196,7 +198,8 @@ def answered(args: Any) -> int:
             rows = told.ask("rollout")[1]
         if roles:
             say_roles(sum(row[0] in roles for row in rows), len(rows), args)
-        printed(rollout.text(rollout.plan(rows, args.bounds, roles)))
+        short = actions.short_of_memory(args)
+        printed(rollout.text(rollout.plan(rows, args.bounds, roles, short)))
     elif args.verb in ("settings", "findings"):
         found = differing(args) if args.verb == "settings" else counted(args)
         printed(json.dumps(found, indent=1) + "\n" if args.json else (settings if args.verb == "settings" else findings).text(found))
@@ -230,6 +233,7 @@ def main(words: Sequence[str] | None = None) -> int:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 if signal.getsignal(number) == signal.SIG_DFL:
                     signal.signal(number, on_signal)
+        arguments.refuse_address(args)
         return written(args) if args.verb in arguments.WRITERS and not (args.verb == "synth" and not args.hosts) else answered(args)
     except Ended as ended:
         return 128 + int(ended.args[0])
@@ -241,7 +245,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return failure.status
     except OSError as error:
         place = error.filename or getattr(args, "store", None) or getattr(args, "file", None) or "."
-        tell(f"ramline-fleet: cannot use {place}: {error.strerror or error}; nothing of it was kept")
+        tell(f"ramline-fleet: cannot use {place}: {error.strerror or error}{'; nothing of it was kept' if args.verb in arguments.WRITERS else ''}")
         tell(f"  try: {'df -h' if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, None) else 'ls -l'} {shlex.quote(str(place))}")
         return 1
     except Exception as error:  # of ours: one line, and not in the words of Python

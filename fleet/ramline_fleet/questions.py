@@ -33,24 +33,35 @@ def answer(args: Any, asked: Callable[..., Any], roles_of: Callable[[str | None]
                 if not counts["with_role"]:
                     raise Failure(f"{args.roles} names no host of {args.store}", f"the names that ramline-fleet query rollout {shlex.quote(args.store)} has")
                 tell(f"{counts['with_role']} of {counts['hosts']} hosts have a role in {args.roles}")
-            found = make(told.rows("memory_hosts"), counts | {"since": days.since, "until": days.until})
+            counts |= {"since": days.since, "until": days.until}
+            found = sized(told, days, counts) if args.verb == "size" else make(told.rows("memory_hosts"), counts)
     printed(json.dumps(found, indent=1) + "\n" if args.json else text(found))
+
+
+def sized(told: Any, days: Window, counts: dict[str, Any]) -> dict[str, Any]:
+    """What each host needs; one that is about to run out has nothing to spare."""
+    ends = ending(told, "memory", days, counts)["breaks"]
+    return sizing.made(told.rows("memory_hosts"), counts, {one["host"]: one["day"] for one in ends})
 
 
 def falling(args: Any, asked: Callable[..., Any], days: Window) -> dict[str, Any]:
     with asked(args, MEMORY_ROWS, days=days) as told:
-        counts = told.counts("memory_asked")
-        column = "left_kib" if args.what == "memory" else "left_after_tmp_kib"
+        return ending(told, args.what, days, told.counts("memory_asked"))
 
-        def series(hosts: list[str]) -> dict[str, list[tuple[int, int]]]:
-            told.of.listed("host_asked", ("host",), [(host,) for host in hosts])
-            out: dict[str, list[tuple[int, int]]] = {host: [] for host in hosts}
-            for row in told.rows("host_days"):
-                if row[column] is not None:
-                    out[row["host"]].append((row["n"], row[column]))
-            return out
 
-        return trend.made(args.what, told.ask("trend")[1], series, days.until or "", counts)
+def ending(told: Any, what: str, days: Window, counts: dict[str, Any]) -> dict[str, Any]:
+    """The document of the trend."""
+    column = "left_kib" if what == "memory" else "left_after_tmp_kib"
+
+    def series(hosts: list[str]) -> dict[str, list[tuple[int, int]]]:
+        told.of.listed("host_asked", ("host",), [(host,) for host in hosts])
+        out: dict[str, list[tuple[int, int]]] = {host: [] for host in hosts}
+        for row in told.rows("host_days"):
+            if row[column] is not None:
+                out[row["host"]].append((row["n"], row[column]))
+        return out
+
+    return trend.made(what, told.ask("trend")[1], series, days.until or "", counts)
 
 
 def compared(args: Any, asked: Callable[..., Any], days: Window) -> dict[str, Any]:

@@ -130,4 +130,4 @@ def study(engine: Any, by_role: bool = False) -> dict[str, Any]:
             "without_swap": known["without_swap"], "virtual_machines": share(known["virtual"], known["kind_known"]), "in_ram": known["in_ram"], "variables": sizes, "survival": survival(next(one["bins"] for one in sizes if one["name"] == "tmp_kib")), "sources": groups(engine, "sources"), "roles": groups(engine, "roles") if by_role else [], "shares": shares(engine, known), "models": models(engine),
             "judged": judged, "judged_by_free": of["by_free"] or 0, "upgrade": models(engine, "upgrade", UPGRADE),
             "rules": rules(engine), "breaks": breaks(engine), "break_count": judged["fails"]["hosts"],
-            "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "caveats": CAVEATS}
+            "clean_hosts_for_one_in_a_thousand": clean_hosts_for(0.001), "actions": [], "caveats": CAVEATS}

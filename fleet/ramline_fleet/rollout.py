@@ -5,7 +5,7 @@ name, so that the same hosts come out anywhere. Where none of them breaks, fewer
 so that the chance of a clean wave is at most that of a draw from all (the logarithm of 1 - x is concave). No wave has more than ten times the hosts of the one before, so that what the
 first ones did not show reaches few at a time.
 
-Hosts that have /tmp in memory already are in no wave, nor those of which a report says that they would break; those of which that is not known are in the last.
+Hosts that have /tmp in memory already are in no wave, nor those of which a report says that they would break, nor those that lack memory or run out of it as it is; those of which that is not known are in the last.
 
 >>> hosts = [(f"h{n}", 4_000_000 if n % 4 else 64_000_000, -1 if n else 1, n == 5) for n in range(1000)]
 >>> found = plan(hosts, [0.01, 0.0001])
@@ -15,6 +15,8 @@ Hosts that have /tmp in memory already are in no wave, nor those of which a repo
 [225, 75]
 >>> plan(hosts[:1], [0.01])["waves"], plan([("x", None, None, None)], [0.01])["waves"]
 ([], [{'wave': 1, 'hosts': 1, 'bound': None, 'clean': 0}])
+>>> plan(hosts, [0.01], None, {"h7": "3 kills", "h0": "1 kill"})["short"]
+[('h7', '3 kills')]
 >>> [wave["hosts"] for wave in plan([(str(n), 4_000_000, -1, 0) for n in range(100_000)], [0.01, 0.001])["waves"]]
 [299, 2696, 26960, 70045]
 """
@@ -24,6 +26,7 @@ import math
 from typing import Any
 
 from .intervals import clean_hosts_for
+from .words import hosts as counted
 from .words import plain
 
 # KB, as in the study.
@@ -31,6 +34,8 @@ CLASSES = (2_000_000, 4_000_000, 8_000_000, 16_000_000, 32_000_000, 64_000_000)
 # The first wave is for surprises: one in a hundred, and no more than already say something.
 FIRST = 0.01
 GROWTH = 10
+# Hosts in a sentence.
+NAMED = 5
 
 
 def kind(ram: int | None, role: str | None) -> str:
@@ -58,9 +63,12 @@ def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
     return {kind: min(size, math.ceil(size * count / whole)) for kind, size in sizes.items()}
 
 
-def plan(rows: list[Any], bounds: list[float], roles: dict[str, str] | None = None) -> dict[str, Any]:
-    """Waves of rows (host, RAM, what it lacks, in memory already): a small one, one for each bound on the share that breaks, the smallest last, and the rest."""
+def plan(rows: list[Any], bounds: list[float], roles: dict[str, str] | None = None, short: dict[str, str] | None = None) -> dict[str, Any]:
+    """Waves of rows (host, RAM, what it lacks, in memory already): a small one, one for each bound on the share that breaks, the smallest last, and the rest. Hosts that are `short` of memory already are in
+    none, whatever their worst day leaves for /tmp."""
     roles = roles or {}
+    kept_out = [(row[0], (short or {})[row[0]]) for row in rows if row[0] in (short or {}) and row[3] != 1 and (row[2] is None or row[2] <= 0)]
+    rows = [row for row in rows if row[0] not in dict(kept_out)]
     moving = [row for row in rows if row[3] != 1]
     unknown = [(host, kind(ram, roles.get(host))) for host, ram, lacks, _ in moving if lacks is None]
     left: dict[str, list[str]] = {}
@@ -122,13 +130,17 @@ def plan(rows: list[Any], bounds: list[float], roles: dict[str, str] | None = No
             most = GROWTH * waves[-1]["hosts"] if waves else max(1, math.ceil(len(unknown) * FIRST))
             some, unknown_left = unknown_left[:most], unknown_left[most:]
             wave(some, None)
-    return {"waves": waves, "hosts": hosts, "known": known, "unknown": len(unknown), "there": len(rows) - len(moving), "breaks": len(moving) - known - len(unknown), "beyond": beyond}
+    return {"waves": waves, "hosts": hosts, "known": known, "unknown": len(unknown), "there": len(rows) - len(moving), "breaks": len(moving) - known - len(unknown), "beyond": beyond, "short": sorted(kept_out)}
 
 
 def text(found: dict[str, Any]) -> str:
     """Comments that say what there is, then a line a host."""
     head = f"# {len(found['hosts'])} hosts in {len(found['waves'])} waves; {found['breaks']} would break and are in none, nor are {found['there']} with /tmp in memory already; "
     lines = [head + f"{found['unknown']} of which it is not known are in the last"]
+    if short := found["short"]:
+        named = ", ".join(f"{plain(host)} ({why})" for host, why in short[:NAMED])
+        more = f" and {len(short) - NAMED} more" if len(short) > NAMED else ""
+        lines.append(f"# {counted(len(short))} lack memory or run out of it, and are in no wave: {named}{more}")
     for wave in found["waves"]:
         says = clean(wave, found["known"])
         lines.append(f"# wave {wave['wave']}: {wave['hosts']} hosts{says}")

@@ -16,6 +16,8 @@ A host of which no waits are known is not said to waste anything: that nothing w
 (11, 53, None, 0.5)
 >>> judged({**host, "kills": 2})["lacks"], judged({**host, "waited_us": None})["spare_gib"]
 ('2 kills', None)
+>>> judged(host, "2026-12-24")["spare_gib"] is None
+True
 """
 
 from collections.abc import Iterable
@@ -43,23 +45,23 @@ def waits(host: Host) -> float | None:
     return part(host["waited_us"], host["uptime_s"], 1_000_000)
 
 
-def judged(host: Host) -> Host:
-    """What is said of a host."""
+def judged(host: Host, ends: str | None = None) -> Host:
+    """What is said of a host; `ends` is the day on which its memory runs out."""
     waited, kills = waits(host), host["kills"]
     lacks = f"{kills} kill{'s' if kills > 1 else ''}" if kills else f"waits {share(waited)}" if waited is not None and waited > WAITS else None
     known = host["most_used_kib"] is not None and host["ram_kib"]
     # Where the kernel's reserve is not known, what it takes by itself at most: half of what is available counts as such there, so nothing is added.
     need = ceil((host["most_used_kib"] + (host["floor_kib"] or 0)) / (1 << 20)) if known else None
     spare = None
-    if need is not None and waited is not None and kills is not None and not lacks:
+    if need is not None and waited is not None and kills is not None and not lacks and not ends:
         spare = max(0, host["ram_kib"] // (1 << 20) - need)
     return {"host": host["host"], "role": host["role"], "days": host["available_days"], "ram_kib": host["ram_kib"], "need_gib": need, "spare_gib": spare, "never_used_kib": host["least_free_kib"],
-            "read_again_kib_s": part(host["refault_file_kib"], host["uptime_s"]), "waits": waited, "kills": kills, "lacks": lacks, "risk": AHEAD / (host["available_days"] + AHEAD) if host["available_days"] else None}
+            "read_again_kib_s": part(host["refault_file_kib"], host["uptime_s"]), "waits": waited, "kills": kills, "lacks": lacks, "runs_out": ends, "risk": AHEAD / (host["available_days"] + AHEAD) if host["available_days"] else None}
 
 
-def made(rows: Iterable[Host], counts: Host) -> Host:
-    """The document."""
-    found = [judged(row) for row in rows]
+def made(rows: Iterable[Host], counts: Host, ends: dict[str, str] | None = None) -> Host:
+    """The document. Days are alike where there is no trend: a host whose memory runs out (`trend`) has nothing to spare."""
+    found = [judged(row, (ends or {}).get(row["host"])) for row in rows]
     roles = []
     for role in sorted({one["role"] for one in found}):
         of = [one for one in found if one["role"] == role]
@@ -71,7 +73,7 @@ def made(rows: Iterable[Host], counts: Host) -> Host:
                       "more_at_most": 1 - 0.05 ** (1 / len(known)) if known else None, "spare_gib": sum(one["spare_gib"] for one in spare), "lack": lacking, "asked": len(asked), "lack_low": low, "lack_high": high})
     return {"schema_version": VERSION, "report": "size", **counts, "roles": roles,
             "spare": sorted((one for one in found if one["spare_gib"]), key=lambda one: (-one["spare_gib"], one["host"])), "lacking": sorted((one for one in found if one["lacks"]), key=lambda one: (-(one["kills"] or 0), -(one["waits"] or 0), one["host"])),
-            "unknown": sum(one["waits"] is None and one["kills"] is None for one in found)}
+            "running_out": sum(one["runs_out"] is not None for one in found), "unknown": sum(one["waits"] is None and one["kills"] is None for one in found)}
 
 
 def text(found: Host) -> str:
@@ -80,6 +82,8 @@ def text(found: Host) -> str:
     head = f"{hosts(len(lacking))} lack{'s' if len(lacking) == 1 else ''} memory; {hosts(len(spare))} ha{'s' if len(spare) == 1 else 've'} {total} GiB to spare, of {hosts(found['hosts'])}.\n"
     if found["unknown"]:
         head += f"Of {hosts(found['unknown'])} it is not known what was waited for: no snapshot, and no pressure from node_exporter.\n"
+    if found["running_out"]:
+        head += f"{hosts(found['running_out'])} will run out of memory, and ha{'s' if found['running_out'] == 1 else 've'} nothing to spare: ramline fleet trend STORE\n"
     table = [["role", "hosts", "RAM", "the most needed", "other hosts need more", "to spare", "lack memory"]]
     table += [[one["role"] or "no role", str(one["hosts"]), gib(one["ram_kib"]), "unknown" if one["need_gib"] is None else f"{one['need_gib']} GiB",
                "unknown" if one["more_at_most"] is None else f"at most {share(one['more_at_most'])}", f"{one['spare_gib']} GiB",

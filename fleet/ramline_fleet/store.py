@@ -80,11 +80,11 @@ class Ingest:
         found: set[str] = set()
         for part in parts_of(self.store, self.table, Window(self.day, self.day)):
             try:
-                columns = ["host"] if part.daily else ["host", "dt"]
+                columns = ["host"] if part.daily else ["host", day_column(self.table)]
                 rows = parquet.ParquetFile(part.path).read(columns=columns).to_pylist()
             except pa.ArrowInvalid as error:
                 raise OSError(errno.EIO, f"is no file of a store: {str(error)[:200]}", str(part.path)) from error
-            found |= {row["host"] for row in rows if part.daily or row["dt"] == self.day}
+            found |= {row["host"] for row in rows if part.daily or row[columns[1]] == self.day}
         return found
 
     def had(self, host: str) -> bool:
@@ -255,6 +255,11 @@ def lot_parts(folder: Path, days: Window = ALL) -> Iterator[Part]:
                     yield Part(at / bucket / name, lot, first, last, int(bucket.removeprefix("hb=")))
 
 
+def day_column(table: str) -> str:
+    """Of a file of a month, where the day is in its rows."""
+    return "dt" if table == ROWS else "day"
+
+
 def newest_day(store: str | Path, tables: Iterable[str]) -> str | None:
     """The newest day that the store has; days of the future count where there are no others. None where there are none."""
     names = [(table, at.name) for table in tables for folder in lots_of(store, table) for at in folder.iterdir()]
@@ -266,7 +271,7 @@ def newest_day(store: str | Path, tables: Iterable[str]) -> str | None:
     for table in tables if months else []:
         for part in parts_of(store, table, months or ALL):
             if not part.daily:
-                newest = max([newest, *parquet.ParquetFile(part.path).read(columns=["dt" if table == ROWS else "day"])[0].to_pylist()])
+                newest = max([newest, *parquet.ParquetFile(part.path).read(columns=[day_column(table)])[0].to_pylist()])
     return newest or max(days, default="") or None
 
 

@@ -225,6 +225,8 @@ pub struct FleetReport {
     pub break_count: u64,
     /// So many hosts without one that breaks would say: fewer than one in a thousand.
     pub clean_hosts_for_one_in_a_thousand: u64,
+    /// What to do beside /tmp.
+    pub actions: Vec<String>,
     /// What it does not say.
     pub caveats: Vec<String>,
     /// Of a file that was read for it.

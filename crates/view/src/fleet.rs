@@ -76,10 +76,10 @@ fn counted(report: &FleetReport) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// What to do, and on which hosts.
+/// What to do, and on which hosts: memory that is lacking comes before /tmp.
 fn actions(report: &FleetReport) -> Vec<String> {
-    let Some(model) = report.answer().filter(|_| report.hosts > 0) else { return Vec::new() };
-    let mut out = Vec::new();
+    let mut out = report.actions.clone();
+    let Some(model) = report.answer().filter(|_| report.hosts > 0) else { return out };
     let worst = report.breaks.iter().take(NAMED);
     let named = worst.map(|host| format!("{} (lacks {})", host.host, number::kilobytes(host.lacks_kib)));
     let named = named.collect::<Vec<_>>().join(", ");
@@ -310,6 +310,7 @@ mod tests {
                 ..BrokenHost::default()
             }],
             break_count: 2,
+            actions: vec!["Add memory to 1 host, or move load away: db1 (3 kills).".to_owned()],
             ..FleetReport::default()
         }
     }
@@ -357,7 +358,9 @@ mod tests {
             "{page}"
         );
         assert_eq!(page.matches("<figure").count(), 3, "who fits, how much is in /tmp, and hosts by size");
-        let (todo, fits) = (page.find("What to do"), page.find("Would it fit?"));
-        assert!(todo.is_some() && todo < fits, "first what to do");
+        let at = |text: &str| page.find(text);
+        let (todo, lacking, broken, fits) =
+            (at("What to do"), at("db1 (3 kills)"), at("Keep /tmp on disk"), at("Would it fit?"));
+        assert!(todo.is_some() && todo < lacking && lacking < broken && broken < fits, "first what to do");
     }
 }
