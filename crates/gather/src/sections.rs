@@ -28,6 +28,7 @@ mod sampler;
 mod session;
 mod set_up;
 mod shmem;
+mod tightest;
 mod zram;
 
 use ramline_kernel::Result;

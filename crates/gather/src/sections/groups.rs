@@ -12,7 +12,6 @@ use std::ffi::OsStr;
 
 pub use again::GroupCache;
 use again::is_at_limit;
-pub use known::Tightest;
 use known::{Above, Answer, answer};
 use level::shared;
 use ramline_snapshot::cgroup::{Group, Version, limit};
@@ -24,6 +23,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use super::cgroups::{Hierarchy, absent, names};
 use super::open::{OpenGroup, OpenGroups};
 use super::reader::{NotRead, Reader};
+use super::tightest::Tightest;
 use crate::prelude::*;
 
 /// More memory control groups than the kernel allows: their numbers have 16 bits (`MEM_CGROUP_ID_MAX`).

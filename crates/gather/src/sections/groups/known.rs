@@ -12,6 +12,7 @@
 use ramline_snapshot::cgroup::{Group, Version, limit};
 use ramline_units::Limit;
 
+use super::super::tightest::{Tightest, value};
 use crate::prelude::*;
 
 /// What is known of a file that was not opened.
@@ -41,25 +42,6 @@ pub struct Above {
     no_dying: bool,
     no_events: bool,
     limits: Tightest,
-}
-
-/// The tightest limits on the way up, as `memory.stat` of version 1 has them.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tightest {
-    memory: Option<Limit>,
-    /// Memory and swap together; absent where swap is not counted.
-    both: Option<Limit>,
-}
-
-impl Tightest {
-    pub fn in_stat(stat: &str) -> Tightest {
-        let read = |key| limit("", value(stat, key)?).ok();
-        Tightest { memory: read("hierarchical_memory_limit"), both: read("hierarchical_memsw_limit") }
-    }
-
-    fn is_none(self) -> bool {
-        self.memory == Some(Limit::Max) && self.both.is_none_or(|limit| limit == Limit::Max)
-    }
 }
 
 impl Above {
@@ -130,10 +112,6 @@ fn own(here: Option<Limit>, above: Option<Limit>) -> Option<String> {
         (Limit::At(here), Some(Limit::At(above))) => (here < above).then(|| here.0.to_string()),
         (Limit::At(_), None) => None,
     }
-}
-
-fn value<'a>(stat: &'a str, key: &str) -> Option<&'a str> {
-    stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
 }
 
 fn is_off(files: &BTreeMap<String, String>, name: &str) -> bool {

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use ramline_kernel::limits::Limited;
 use ramline_snapshot::cgroup::{Group, Version};
 
-use super::super::groups::Tightest;
 use super::super::not_read::NotRead;
+use super::super::tightest::Tightest;
 use super::dir::GroupDir;
 use super::files::AGAIN;
 use crate::prelude::*;
