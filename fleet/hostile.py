@@ -229,7 +229,7 @@ ANSWER = "ramline-fleet 1\nMemTotal 1000\nMemFree 300\nMemAvailable 600\nSwapTot
 SECTIONS = ("schema_version", "machine", "meminfo", "vmstat", "pressure_memory", "swaps", "mounts", "dirs", "zram", "settings", "zoneinfo", "lru_gen", "zswap", "thp", "ksm")
 
 
-def hostile(folder, count=40):
+def hostile(folder, count=100):
     """Hostile documents, answers, tables and names, by the thousand: nothing is lost or double, and nothing raw is said."""
     folder.mkdir()
     tree = directory("healthy/debian-13")
