@@ -31,4 +31,4 @@ def asked(*words):
 
 def rows_of(store, table="host_day"):
     """All rows of a table of a store."""
-    return json.loads(python("import sys, json; import pyarrow.dataset as d; print(json.dumps(d.dataset(sys.argv[1], partitioning=None, exclude_invalid_files=True).to_table().to_pylist()))", store / table) or "[]")
+    return json.loads(python("import sys, json, pathlib; import pyarrow.dataset as d; print(json.dumps(d.dataset([str(f) for f in pathlib.Path(sys.argv[1]).rglob('*.parquet')]).to_table().to_pylist()))", store / table) or "[]")
