@@ -61,7 +61,7 @@ impl ExplainedKill {
     pub fn with_stall(mut self, stall: RecordedStall) -> ExplainedKill {
         (self.headline, self.why) = (stall.headline(), stall.why());
         (self.kill.nothing_found, self.kill.cause) = (false, KillCause::ThrashFreeze);
-        self.kill.confidence = Certainty::Sure;
+        self.kill.confidence = if stall.kills == Some(0) { Certainty::Sure } else { Certainty::Likely };
         self.avoid = stall.avoid();
         self.stall = Some(stall);
         self

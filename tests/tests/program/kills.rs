@@ -317,7 +317,7 @@ fn a_freeze_that_killed_nothing_is_found_in_what_was_recorded() {
     );
     let headline = froze["headline"].as_str().unwrap();
     assert!(
-        headline.starts_with("Nothing was killed. From ") && headline.ends_with("waited for memory 70 % of the time."),
+        headline.starts_with("The log has no kill. From ") && headline.ends_with("waited for memory 70 % of the time."),
         "{headline}"
     );
     let calm = explained_of("calm", &[(0.0, 0.0), (20.0, 5.0), (9.0, 0.0)]);

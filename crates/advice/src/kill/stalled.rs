@@ -30,6 +30,8 @@ pub struct RecordedStall {
     /// The one in which tasks waited longest.
     #[serde(flatten)]
     pub worst: WordedStall,
+    /// Processes that the kernel killed for memory in that time, by its counter; `None` where it was not recorded.
+    pub kills: Option<u64>,
     /// The first line over that time.
     pub verdict: Option<String>,
     /// The control group that waited or was at its limit.
@@ -46,8 +48,13 @@ impl RecordedStall {
     pub(super) fn headline(&self) -> String {
         let worst = &self.worst;
         let share = 100.0 * worst.time.share();
+        let kills = match self.kills {
+            Some(0) => "The kernel killed nothing.".to_owned(),
+            Some(kills) => format!("The log has no kill, but the kernel counted {kills}."),
+            None => "The log has no kill.".to_owned(),
+        };
         format!(
-            "Nothing was killed. From {} to {} tasks waited for memory {share:.0} % of the time.",
+            "{kills} From {} to {} tasks waited for memory {share:.0} % of the time.",
             worst.from,
             of_day(&worst.from, &worst.to)
         )
@@ -67,7 +74,7 @@ impl RecordedStall {
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             out.push(format!("Tasks also waited at {}{more}.", named.join(", ")));
         }
-        out.push("Sure: the kernel counts the time that tasks wait (PSI), and it was recorded.".to_owned());
+        out.push("The kernel counts the time that tasks wait (PSI); it was recorded.".to_owned());
         out
     }
 
@@ -133,19 +140,24 @@ mod tests {
             worst: stall("2026-11-30 00:41:10", "2026-11-30 00:44:35", 205),
             verdict: Some("Tasks wait for memory 63 % of the time.".to_owned()),
             group: Some("/system.slice/db.service".to_owned()),
+            kills: Some(0),
             others: vec![stall("2026-11-29 23:10:05", "2026-11-29 23:10:25", 20)],
             other_stalls: 3,
             ..RecordedStall::default()
         };
         assert_eq!(
             seen.headline(),
-            "Nothing was killed. From 2026-11-30 00:41:10 to 00:44:35 tasks waited for memory 63 % of the time."
+            "The kernel killed nothing. From 2026-11-30 00:41:10 to 00:44:35 tasks waited for memory 63 % of the time."
         );
+        let unknown = RecordedStall { kills: None, ..seen.clone() };
+        assert!(unknown.headline().starts_with("The log has no kill. From "));
+        let counted = RecordedStall { kills: Some(2), ..seen.clone() };
+        assert!(counted.headline().starts_with("The log has no kill, but the kernel counted 2. From "));
         let expected = [
             "For 41 s of it nothing went on: every task that was not idle waited.",
             "The first line of that time: Tasks wait for memory 63 % of the time.",
             "Tasks also waited at 2026-11-29 23:10:05 (20 s), and 2 more.",
-            "Sure: the kernel counts the time that tasks wait (PSI), and it was recorded.",
+            "The kernel counts the time that tasks wait (PSI); it was recorded.",
         ];
         assert_eq!(seen.why(), expected);
         assert_eq!(seen.avoid()[0].commands[0], "sudo ramline need /system.slice/db.service");

@@ -116,6 +116,16 @@ struct Walk<'a> {
     open: Option<&'a OpenGroups>,
 }
 
+#[cfg(test)]
+impl<'a> Walk<'a> {
+    /// Of a tree of version 2 that a test has made.
+    fn of_test(mount: &'a Path, open: Option<&'a OpenGroups>) -> Walk<'a> {
+        let until = Instant::now() + Duration::from_secs(600);
+        let (version, batch) = (Version::V2, Bytes(4096));
+        Walk { version, mount, is_live: true, until, kills: false, own_events: false, batch, open }
+    }
+}
+
 impl Walk<'_> {
     fn all(&self, reader: &Reader<'_>, out: &mut Groups) {
         // On record goes what is read through the reader, and each file.

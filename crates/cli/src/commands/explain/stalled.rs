@@ -34,14 +34,12 @@ pub fn stalled(past: &Past) -> Option<RecordedStall> {
     let worst = (0..all.len()).max_by_key(|at| all.get(*at).map(|time| time.some))?;
     let worst = all.remove(worst);
     let growth = super::kill::grown(worst.from_unix_ms, None, past);
-    let (verdict, group) = first_line(&archive, &worst).unzip();
     Some(RecordedStall {
         worst: worded(worst),
-        verdict,
-        group: group.flatten(),
         growth,
         other_stalls: all.len() as u64,
         others: all.into_iter().rev().take(OTHERS).map(worded).collect(),
+        ..over(&archive, &worst).unwrap_or_default()
     })
 }
 
@@ -56,14 +54,16 @@ fn search(archive: &Archive, from: u64, to: u64) -> Vec<StalledTime> {
     search.finish()
 }
 
-/// What the first line says over that time, and the group it speaks of.
-fn first_line(archive: &Archive, time: &StalledTime) -> Option<(String, Option<String>)> {
+/// What the first line says over that time, the group it speaks of, and what the kernel has killed.
+fn over(archive: &Archive, time: &StalledTime) -> Option<RecordedStall> {
     let recorded = archive.at(time.to_unix_ms, Some(time.to_unix_ms.saturating_sub(time.from_unix_ms))).ok()?;
     let before = recorded.before?;
     let window = Window::new(&before, &recorded.snapshot).ok()?;
     let inputs = Inputs { snapshot: &recorded.snapshot, window: Some(window), tiers: None, runs: &[] };
-    let verdict = headline(&inputs)?;
-    Some((verdict.text, verdict.trouble.map(|trouble| trouble.path)))
+    let kills = window.delta(|seen| seen.vmstat.data()?.oom_kill);
+    let verdict = headline(&inputs);
+    let group = verdict.as_ref().and_then(|verdict| verdict.trouble.as_ref()).map(|trouble| trouble.path.clone());
+    Some(RecordedStall { kills, verdict: verdict.map(|verdict| verdict.text), group, ..RecordedStall::default() })
 }
 
 fn worded(time: StalledTime) -> WordedStall {

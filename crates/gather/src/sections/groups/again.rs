@@ -166,16 +166,7 @@ mod tests {
             write(group, "memory.current", "4096\n");
             write(group, "memory.max", "max\n");
         }
-        let walk = Walk {
-            version: Version::V2,
-            mount: dir.path(),
-            is_live: true,
-            until: Instant::now() + Duration::from_secs(600),
-            kills: false,
-            own_events: false,
-            batch: Bytes(4096),
-            open: None,
-        };
+        let walk = Walk::of_test(dir.path(), None);
         let mut known = GroupCache::default();
         let mut read = || {
             let mut out = Groups { complete: true, ..Groups::default() };

@@ -97,16 +97,7 @@ fn of_open_groups_only_those_are_read_again_whose_size_or_limit_has_changed() {
     let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
     let open = OpenGroups::new();
     let read = || {
-        let walk = Walk {
-            version: Version::V2,
-            mount: dir.path(),
-            is_live: true,
-            until: Instant::now() + Duration::from_secs(600),
-            kills: false,
-            own_events: false,
-            batch: Bytes(4096),
-            open: Some(&open),
-        };
+        let walk = Walk::of_test(dir.path(), Some(&open));
         let mut out = Groups { complete: true, ..Groups::default() };
         open.begin();
         walk.level(&[(PathBuf::new(), Above::the_top(true))], &mut out);
