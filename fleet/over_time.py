@@ -222,7 +222,7 @@ def short(folder):
 
 
 SQLITE = """if True:
-    import csv, io, sqlite3, sys
+    import csv, io, pathlib, sqlite3, sys
     import pyarrow.dataset as d
     from ramline_fleet import engine, schema, sql, window
     store, until = sys.argv[1], "2026-11-29"
@@ -234,8 +234,10 @@ SQLITE = """if True:
 
     for name in (schema.ROWS, schema.MEMORY_ROWS):
         columns = schema.TABLES[name].names
-        found = d.dataset(f"{store}/{name}", partitioning=d.partitioning(flavor="hive")).to_table().to_pylist()
-        table(name, [*columns, "dt"], [[row[column] for column in columns] + [row["dt"]] for row in found])
+        # Of a month that has ended the day is in the rows, and no longer in the path.
+        files = [str(file) for file in pathlib.Path(store, name).rglob("*.parquet")]
+        found = d.dataset(files, partitioning=d.partitioning(flavor="hive")).to_table().to_pylist()
+        table(name, [*columns, "dt"], [[row[column] for column in columns] + [row["dt"] if "dt" in row else row["day"]] for row in found])
     days = list(engine.days_between("2026-10-30", until))
     table("day_number", ["dt", "n"], [(day, number) for number, day in enumerate(days)])
     table("host_role", ["host", "role"], [])
